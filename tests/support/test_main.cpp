@@ -1,0 +1,56 @@
+// main() of every Catch2 executable. When ROCEM_TEST_COUNTS names a file, one line
+// "<executable> <passed> <failed> <skipped>" is appended to it: tools/test.sh adds them up.
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+
+#include "tests/support/skip.hpp"
+
+namespace rocem::test {
+namespace {
+std::optional<std::string> skip_reason;
+}  // namespace
+
+void mark_skipped(std::string_view reason) { skip_reason = std::string(reason); }
+
+namespace {
+
+class CountingListener : public Catch::TestEventListenerBase {
+   public:
+    using TestEventListenerBase::TestEventListenerBase;
+
+    void testCaseStarting(const Catch::TestCaseInfo&) override { skip_reason.reset(); }
+
+    void testCaseEnded(const Catch::TestCaseStats& stats) override {
+        if (stats.totals.assertions.failed > 0) {
+            ++failed_;
+        } else if (skip_reason) {
+            ++skipped_;
+            std::cerr << "SKIPPED " << stats.testInfo.name << ": " << *skip_reason << '\n';
+        } else {
+            ++passed_;
+        }
+    }
+
+    void testRunEnded(const Catch::TestRunStats& stats) override {
+        const char* path = std::getenv("ROCEM_TEST_COUNTS");
+        if (path == nullptr) return;
+        if (std::FILE* file = std::fopen(path, "a")) {
+            std::fprintf(file, "%s %d %d %d\n", stats.runInfo.name.c_str(), passed_, failed_, skipped_);
+            std::fclose(file);
+        }
+    }
+
+   private:
+    int passed_ = 0;
+    int failed_ = 0;
+    int skipped_ = 0;
+};
+
+CATCH_REGISTER_LISTENER(CountingListener)
+
+}  // namespace
+}  // namespace rocem::test
