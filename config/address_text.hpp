@@ -1,0 +1,34 @@
+// Addresses as people write them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "config/settings.hpp"
+#include "protocol/ids.hpp"
+
+namespace rocem::config {
+
+// "02:00:00:00:00:01".
+std::optional<protocol::MacAddress> parse_mac(const std::string& text);
+
+// "10.1.0.1" (as ::ffff:10.1.0.1) or "fd00::1".
+std::optional<protocol::Gid> parse_ip(const std::string& text);
+
+// "10.1.0.1/24" or "fd00::1/64"; a prefix length of 0 or beyond the family's bits is refused.
+std::optional<InterfaceAddress> parse_interface_address(const std::string& text);
+
+// "0200:00ff:fe00:0001".
+std::optional<std::uint64_t> parse_guid(const std::string& text);
+
+// The other way round: "10.1.0.1" or "fd00::1", and the MAC address in lower case.
+std::string ip_text(const protocol::Gid& gid);
+std::string mac_text(const protocol::MacAddress& mac);
+
+bool is_ipv4(const protocol::Gid& gid);
+
+// Whether `other` is in the network of `address`.
+bool in_prefix(const InterfaceAddress& address, const protocol::Gid& other);
+
+}  // namespace rocem::config
