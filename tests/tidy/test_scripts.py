@@ -1,5 +1,6 @@
 """Scripts parse, and what the documents name is there."""
 
+import json
 import os
 import re
 import subprocess
@@ -54,3 +55,18 @@ def test_packages_are_listed_once():
     lines = [line.split() for line in tree.text("tools/packages.txt").splitlines() if line and line[0] != "#"]
     assert all(len(line) == 2 and line[0] in ("build", "test") for line in lines)
     assert len({package for _, package in lines}) == len(lines)
+
+
+def schema_keys(node):
+    """Every key that this part of the schema lets a configuration have."""
+    keys = set()
+    for child in node.values():
+        keys |= schema_keys(child) if isinstance(child, dict) else set()
+    return keys | set(node.get("properties", {}))
+
+
+def test_every_configuration_key_is_documented():
+    schema = json.loads(tree.text("config/rocem.schema.json"))
+    keys = set(schema["properties"]).union(*(schema_keys(node) for node in schema["definitions"].values()))
+    document = tree.text("docs/configuration.md")
+    assert [key for key in sorted(keys) if not re.search(rf"[`.\"]{re.escape(key)}[`.\"]", document)] == []
