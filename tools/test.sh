@@ -49,8 +49,8 @@ tools/setup.sh build test
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 
-# configure_and_build DIR OPTION…
-configure_and_build() {
+# configure DIR OPTION…
+configure() {
     local dir=$1
     shift
     if [ -f "$dir/build.ninja" ]; then
@@ -58,15 +58,31 @@ configure_and_build() {
     else
         meson setup "$dir" -Dtests=true "$@" >"$results/configure.log" 2>&1
     fi || { tail -n 30 "$results/configure.log" >&2; fail "meson could not configure $dir"; }
+}
+
+# build DIR [TARGET…]
+build() {
+    local dir=$1
+    shift
     echo "== building $dir"
-    ninja -C "$dir" -j "$jobs" >"$results/build.log" 2>&1 ||
+    ninja -C "$dir" -j "$jobs" "$@" >"$results/build.log" 2>&1 ||
         { sed -n '/^FAILED:/,$p' "$results/build.log" | head -n 80 >&2; fail "$dir does not build"; }
+}
+
+# programs_of_suite DIR SUITE: the test programs, as ninja names them
+programs_of_suite() {
+    meson introspect --tests "$1" | /usr/bin/python3 -c '
+import json, os, sys
+for test in json.load(sys.stdin):
+    if any(suite.split(":")[-1] == sys.argv[2] for suite in test["suite"]):
+        print(os.path.relpath(test["cmd"][0], sys.argv[1]))' "$1" "$2" | sort -u
 }
 
 # run_meson_tests DIR [SUITE]: result in $results/DIR.{counts,json}
 run_meson_tests() {
     local dir=$1 suite=${2:-} selected=()
-    local options=(--no-rebuild --num-processes "$jobs" --print-errorlogs)
+    # meson's time limits are for machines that do nothing else.
+    local options=(--no-rebuild --num-processes "$jobs" --print-errorlogs --timeout-multiplier 10)
     [ -z "$suite" ] || options+=(--suite "$suite")
     if [ -n "$filter" ]; then
         # "rocem:suite / name" or "name"
@@ -97,15 +113,20 @@ if $sanitize; then
     export TSAN_OPTIONS=suppressions=$root/tests/support/tsan.supp:second_deadlock_stack=1
     # g++ 12 warns without cause once a sanitizer is on; the ordinary build has judged the warnings.
     common=(-Dbuildtype=debug -Doptimization=1 -Db_lundef=false -Dwerror=false)
-    configure_and_build build-asan "${common[@]}" -Db_sanitize=address,undefined
+    configure build-asan "${common[@]}" -Db_sanitize=address,undefined
+    build build-asan
     echo "== tests under ASan and UBSan"
     run_meson_tests build-asan
     run_python_tests build-asan
-    configure_and_build build-tsan "${common[@]}" -Db_sanitize=thread
+    configure build-tsan "${common[@]}" -Db_sanitize=thread
+    mapfile -t threaded < <(programs_of_suite build-tsan threads)
+    [ ${#threaded[@]} -gt 0 ] || fail "no test is in the suite 'threads'"
+    build build-tsan "${threaded[@]}"
     echo "== threaded tests under TSan"
     run_meson_tests build-tsan threads
 else
-    configure_and_build build
+    configure build
+    build build
     run_meson_tests build
     run_python_tests build
 fi
