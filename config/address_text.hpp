@@ -1,4 +1,4 @@
-// Addresses as people write them.
+// Addresses as they stand in a configuration; protocol/ids.hpp has the rest.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,7 @@
 
 namespace rocem::config {
 
-// "02:00:00:00:00:01".
-std::optional<protocol::MacAddress> parse_mac(const std::string& text);
-
-// "10.1.0.1" (as ::ffff:10.1.0.1) or "fd00::1".
+// "10.1.0.1" (as ::ffff:10.1.0.1) or "fd00::1". The mapped form is refused as text: one way to write each.
 std::optional<protocol::Gid> parse_ip(const std::string& text);
 
 // "10.1.0.1/24" or "fd00::1/64"; a prefix length of 0 or beyond the family's bits is refused.
@@ -22,11 +19,8 @@ std::optional<InterfaceAddress> parse_interface_address(const std::string& text)
 // "0200:00ff:fe00:0001".
 std::optional<std::uint64_t> parse_guid(const std::string& text);
 
-// The other way round: "10.1.0.1" or "fd00::1", and the MAC address in lower case.
+// The other way round: "10.1.0.1" or "fd00::1".
 std::string ip_text(const protocol::Gid& gid);
-std::string mac_text(const protocol::MacAddress& mac);
-
-bool is_ipv4(const protocol::Gid& gid);
 
 // Whether `other` is in the network of `address`.
 bool in_prefix(const InterfaceAddress& address, const protocol::Gid& other);

@@ -75,7 +75,7 @@ void check_unique(const std::vector<NicSettings>& nics, ConfigErrors& errors) {
         const NicSettings& nic = nics[i];
         const std::string path = nic_path(i);
         names.add(nic.name, path + "/name");
-        macs.add(mac_text(nic.mac), path + "/mac");
+        macs.add(nic.mac.to_string(), path + "/mac");
         if (nic.node_guid != eui64(nic.mac)) guids.add(std::to_string(nic.node_guid), path + "/node_guid");
         for (std::size_t a = 0; a < nic.addresses.size(); ++a)
             addresses.add(ip_text(nic.addresses[a].gid), path + "/addresses/" + std::to_string(a));
@@ -100,25 +100,22 @@ void check_wires(const std::vector<NicSettings>& nics, ConfigErrors& errors) {
 }
 
 void check_mac(const NicSettings& nic, const std::string& path, ConfigErrors& errors) {
-    const auto& bytes = nic.mac.bytes();
-    const bool group = (bytes[0] & 1) != 0;
-    const bool zero = std::all_of(bytes.begin(), bytes.end(), [](auto byte) { return byte == 0; });
-    if (group || zero)
-        errors.push_back({path + "/mac", "expected a unicast MAC address, found " + mac_text(nic.mac)});
+    if (nic.mac.is_multicast() || nic.mac.is_zero())
+        errors.push_back({path + "/mac", "expected a unicast MAC address, found " + nic.mac.to_string()});
 }
 
 // What may not be a host's own address, or nothing.
 const char* unfit_address(const InterfaceAddress& address) {
-    const auto& bytes = address.gid.bytes();
-    const bool zero = std::all_of(bytes.begin(), bytes.end(), [](auto byte) { return byte == 0; });
-    if (zero) return "the unspecified address";
-    if (!is_ipv4(address.gid)) return bytes[0] == 0xff ? "a multicast address" : nullptr;
+    const protocol::Gid& gid = address.gid;
+    if (gid.is_zero() || (gid.is_ipv4_mapped() && gid.as_ipv4().is_zero())) return "the unspecified address";
+    if (!gid.is_ipv4_mapped()) return gid.is_multicast() ? "a multicast address" : nullptr;
 
-    const std::uint32_t host = (std::uint32_t{bytes[12]} << 24) | (std::uint32_t{bytes[13]} << 16) |
-                               (std::uint32_t{bytes[14]} << 8) | std::uint32_t{bytes[15]};
-    if (bytes[12] == 0) return "an address of \"this network\"";
-    if (bytes[12] == 127) return "a loopback address";
-    if (bytes[12] >= 224) return "a multicast or reserved address";
+    const auto bytes = gid.as_ipv4().bytes;
+    const std::uint32_t host = (std::uint32_t{bytes[0]} << 24) | (std::uint32_t{bytes[1]} << 16) |
+                               (std::uint32_t{bytes[2]} << 8) | std::uint32_t{bytes[3]};
+    if (bytes[0] == 0) return "an address of \"this network\"";
+    if (bytes[0] == 127) return "a loopback address";
+    if (bytes[0] >= 224) return "a multicast or reserved address";
     if (address.prefix_length > 30) return nullptr;  // RFC 3021: both ends of a /31 are hosts
     const std::uint32_t host_mask = 0xffffffffU >> address.prefix_length;
     if ((host & host_mask) == 0) return "the network's own address";
@@ -141,7 +138,8 @@ void check_gateway(const NicSettings& nic, const std::optional<protocol::Gid>& g
                    const std::string& path, ConfigErrors& errors) {
     if (!gateway) return;
     const auto reaches = [&](const InterfaceAddress& own) {
-        return is_ipv4(own.gid) == is_ipv4(*gateway) && own.gid != *gateway && in_prefix(own, *gateway);
+        return own.gid.is_ipv4_mapped() == gateway->is_ipv4_mapped() && own.gid != *gateway &&
+               in_prefix(own, *gateway);
     };
     const bool is_own = std::any_of(nic.addresses.begin(), nic.addresses.end(),
                                     [&](const InterfaceAddress& own) { return own.gid == *gateway; });
@@ -156,7 +154,7 @@ void check_af_packet(const AfPacketPort& port, protocol::PathMtu mtu, const std:
     if (port.frame_bytes < least)
         errors.push_back({path + "/frame_bytes",
                           "expected at least " + std::to_string(least) + " (path MTU " +
-                              std::to_string(protocol::bytes(mtu)) + " + headers " +
+                              std::to_string(mtu.bytes()) + " + headers " +
                               std::to_string(frame_overhead_bytes_max) + " + ring slot " +
                               std::to_string(af_packet_slot_overhead_bytes) +
                               "; larger frames would be cut), found " + std::to_string(port.frame_bytes)});

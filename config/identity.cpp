@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "config/address_text.hpp"
-
 namespace rocem::config {
 
 std::uint64_t eui64(const protocol::MacAddress& mac) {
     constexpr std::uint8_t universal_local_bit = 0x02;
-    const auto& m = mac.bytes();
+    const auto& m = mac.bytes;
     std::uint64_t id = 0;
     for (const unsigned byte :
          {m[0] ^ universal_local_bit, int{m[1]}, int{m[2]}, 0xff, 0xfe, int{m[3]}, int{m[4]}, int{m[5]}})
@@ -17,11 +15,11 @@ std::uint64_t eui64(const protocol::MacAddress& mac) {
 }
 
 protocol::Gid link_local_gid(const protocol::MacAddress& mac) {
-    std::array<std::uint8_t, 16> bytes{0xfe, 0x80};
+    protocol::Gid gid{{0xfe, 0x80}};
     const std::uint64_t id = eui64(mac);
     for (std::size_t i = 0; i < 8; ++i)
-        bytes[8 + i] = static_cast<std::uint8_t>(id >> (56 - 8 * i));
-    return protocol::Gid(bytes);
+        gid.bytes[8 + i] = static_cast<std::uint8_t>(id >> (56 - 8 * i));
+    return gid;
 }
 
 std::vector<protocol::Gid> gid_table(const NicSettings& nic) {
@@ -32,7 +30,9 @@ std::vector<protocol::Gid> gid_table(const NicSettings& nic) {
     if (nic.gid_link_local) add(link_local_gid(nic.mac));
     for (const InterfaceAddress& address : nic.addresses)
         add(address.gid);
-    if (nic.gid_ipv4_first) std::stable_partition(gids.begin(), gids.end(), is_ipv4);
+    if (nic.gid_ipv4_first)
+        std::stable_partition(gids.begin(), gids.end(),
+                              [](const protocol::Gid& gid) { return gid.is_ipv4_mapped(); });
     return gids;
 }
 

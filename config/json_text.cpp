@@ -53,7 +53,12 @@ class DocumentBuilder : public nlohmann::json_sax<json> {
     bool number_integer(std::int64_t value) override { return add(value); }
     bool number_unsigned(std::uint64_t value) override { return add(value); }
     bool number_float(double value, const std::string&) override { return add(value); }
-    bool string(std::string& value) override { return add(std::move(value)); }
+    bool string(std::string& value) override {
+        // The C interfaces that names and paths are given to would stop there.
+        if (value.find('\0') != std::string::npos)
+            errors_.push_back({next_path(), "a string may not contain the character U+0000"});
+        return add(std::move(value));
+    }
     bool binary(json::binary_t&) override { return false; }  // never in text
 
     bool start_object(std::size_t) override { return open(json::object()); }

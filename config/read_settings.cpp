@@ -124,7 +124,7 @@ class NicReader {
         read_gateway("gateway_v4", true, nic_.gateway_v4);
         read_gateway("gateway_v6", false, nic_.gateway_v6);
         if (object_.contains("mtu"))
-            nic_.mtu = *protocol::path_mtu_from_bytes(object_.at("mtu").get<std::uint32_t>());
+            nic_.mtu = *protocol::PathMtu::from_bytes(object_.at("mtu").get<std::uint32_t>());
         read(object_, "gid_link_local", nic_.gid_link_local);
         read(object_, "gid_ipv4_first", nic_.gid_ipv4_first);
         nic_.worker = default_worker;
@@ -150,7 +150,7 @@ class NicReader {
     }
 
     void read_identity() {
-        nic_.mac = *parse_mac(object_.at("mac").get<std::string>());
+        nic_.mac = *protocol::MacAddress::from_string(object_.at("mac").get<std::string>());
         nic_.node_guid = eui64(nic_.mac);
         if (object_.contains("node_guid"))
             nic_.node_guid = *parse_guid(object_.at("node_guid").get<std::string>());
@@ -173,7 +173,7 @@ class NicReader {
     void read_gateway(const char* key, bool ipv4, std::optional<protocol::Gid>& gateway) {
         if (!object_.contains(key)) return;
         gateway = parse_ip(object_.at(key).get<std::string>());
-        if (!gateway || is_ipv4(*gateway) != ipv4)
+        if (!gateway || gateway->is_ipv4_mapped() != ipv4)
             fault(key,
                   ipv4 ? "an IPv4 address such as \"10.1.0.254\"" : "an IPv6 address such as \"fd00::fe\"");
     }

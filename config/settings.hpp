@@ -118,8 +118,8 @@ struct NicSettings {
     std::vector<InterfaceAddress> addresses;  // "10.1.0.1/24", "fd00::1/64"; at least one
     std::optional<protocol::Gid> gateway_v4;  // for destinations outside the prefixes above
     std::optional<protocol::Gid> gateway_v6;
-    protocol::PathMtu mtu = protocol::PathMtu::mtu_1024;  // active_mtu: the largest path MTU
-    bool gid_link_local = true;                           // see gid_table()
+    protocol::PathMtu mtu;       // active_mtu: the largest path MTU; 1024
+    bool gid_link_local = true;  // see gid_table()
     bool gid_ipv4_first = false;
     std::uint64_t node_guid = 0;  // "0200:00ff:fe00:0001"; made from the MAC (EUI-64) when left out
     std::string worker;           // one of DaemonSettings::workers; the first one when left out

@@ -4,18 +4,6 @@
 
 using namespace rocem::config;
 
-TEST_CASE("address_text: a MAC address there and back") {
-    const auto mac = parse_mac("0A:1b:2C:3d:4E:5f");
-    REQUIRE(mac.has_value());
-    CHECK(mac_text(*mac) == "0a:1b:2c:3d:4e:5f");
-    for (const char* text :
-         {"", "02:00:00:00:00", "02:00:00:00:00:01:", "02-00-00-00-00-01", "0200:00:00:00:01",
-          "02:00:00:00:00:0g", "+2:00:00:00:00:01", "02:00:00:00:00:0x"}) {
-        CAPTURE(text);
-        CHECK_FALSE(parse_mac(text).has_value());
-    }
-}
-
 TEST_CASE("address_text: a GUID") {
     CHECK(parse_guid("0200:00ff:fe00:0001") == 0x020000fffe000001);
     CHECK_FALSE(parse_guid("0200:00ff:fe00").has_value());
@@ -30,8 +18,8 @@ TEST_CASE("address_text: an IP address there and back") {
         REQUIRE(gid.has_value());
         CHECK(ip_text(*gid) == text);
     }
-    CHECK(is_ipv4(*parse_ip("10.1.0.1")));
-    CHECK_FALSE(is_ipv4(*parse_ip("::a01:1")));
+    CHECK(parse_ip("10.1.0.1")->is_ipv4_mapped());
+    CHECK_FALSE(parse_ip("::a01:1")->is_ipv4_mapped());
     // An IPv4 address is written as one.
     CHECK_FALSE(parse_ip("::ffff:10.1.0.1").has_value());
     for (const char* text : {"", "10.1.0", "10.1.0.256", "10.1.0.1 ", "fd00::1::2", "host", "fe80::1%1"}) {

@@ -38,7 +38,7 @@ TEST_CASE("examples: pair.json is two NICs on one wire, without privilege") {
     REQUIRE(settings.nics.size() == 2);
     for (const NicSettings& nic : settings.nics) {
         CHECK(std::get<VirtualWirePort>(nic.port).wire == "pair");
-        CHECK(rocem::protocol::bytes(nic.mtu) == 4096);
+        CHECK(nic.mtu.bytes() == 4096);
         CHECK_FALSE(nic.faults.active());
         CHECK(nic.addresses.size() == 2);
     }

@@ -5,6 +5,7 @@
 #include "config/address_text.hpp"
 
 using namespace rocem::config;
+using rocem::protocol::MacAddress;
 
 namespace {
 
@@ -17,7 +18,7 @@ std::vector<std::string> texts(const std::vector<rocem::protocol::Gid>& gids) {
 
 NicSettings nic_with(std::vector<std::string> addresses) {
     NicSettings nic;
-    nic.mac = *parse_mac("02:00:00:00:00:01");
+    nic.mac = *MacAddress::from_string("02:00:00:00:00:01");
     for (const std::string& address : addresses)
         nic.addresses.push_back(*parse_interface_address(address));
     return nic;
@@ -29,12 +30,13 @@ using Lines = std::vector<std::string>;
 
 TEST_CASE("identity: EUI-64 of a MAC") {
     // RFC 4291, appendix A: the universal/local bit is turned, ff:fe goes into the middle.
-    CHECK(eui64(*parse_mac("34:56:78:9a:bc:de")) == 0x365678fffe9abcde);
-    CHECK(eui64(*parse_mac("02:00:00:00:00:01")) == 0x000000fffe000001);
+    CHECK(eui64(*MacAddress::from_string("34:56:78:9a:bc:de")) == 0x365678fffe9abcde);
+    CHECK(eui64(*MacAddress::from_string("02:00:00:00:00:01")) == 0x000000fffe000001);
 }
 
 TEST_CASE("identity: the link-local GID") {
-    CHECK(ip_text(link_local_gid(*parse_mac("34:56:78:9a:bc:de"))) == "fe80::3656:78ff:fe9a:bcde");
+    CHECK(ip_text(link_local_gid(*MacAddress::from_string("34:56:78:9a:bc:de"))) ==
+          "fe80::3656:78ff:fe9a:bcde");
 }
 
 TEST_CASE("identity: the GID table is link-local, then the addresses in their order") {

@@ -57,6 +57,12 @@ TEST_CASE("json_text: the same key in two objects is no error") {
     CHECK(parse_json(R"([{"a": 1}, {"a": {"a": 2}}])").has_value());
 }
 
+TEST_CASE("json_text: a string without an end for C is refused") {
+    const auto document = parse_json(R"({"a": ["x", "10.1.0.1\u0000/24"]})");
+    REQUIRE_FALSE(document.has_value());
+    CHECK(document.error() == ConfigErrors{{"/a/1", "a string may not contain the character U+0000"}});
+}
+
 TEST_CASE("json_text: nesting has a limit") {
     const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
     CHECK(parse_json(nested(json_depth_max)).has_value());

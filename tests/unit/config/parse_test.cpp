@@ -12,7 +12,6 @@
 #include "tests/unit/config/documents.hpp"
 
 using namespace rocem::config;
-using rocem::protocol::PathMtu;
 using rocem::test::good_pair;
 using rocem::test::good_veth;
 
@@ -69,7 +68,7 @@ TEST_CASE("parse: what is left out has its default") {
     REQUIRE(settings.nics.size() == 2);
     const NicSettings& nic = settings.nics[0];
     CHECK(nic.worker == "worker0");
-    CHECK(nic.mtu == PathMtu::mtu_1024);
+    CHECK(nic.mtu.bytes() == 1024);
     CHECK(nic.mig_req);
     CHECK(nic.window_packets == 128);
     CHECK(nic.ack_request_packets == 64);
@@ -137,7 +136,7 @@ TEST_CASE("parse: every key arrives") {
     REQUIRE(settings.nics.size() == 1);
     const NicSettings& nic = settings.nics[0];
     CHECK(nic.name == "n");
-    CHECK(mac_text(nic.mac) == "02:ab:cd:00:00:01");
+    CHECK(nic.mac.to_string() == "02:ab:cd:00:00:01");
     REQUIRE(nic.addresses.size() == 2);
     CHECK(ip_text(nic.addresses[0].gid) == "10.1.0.1");
     CHECK(nic.addresses[0].prefix_length == 24);
@@ -147,7 +146,7 @@ TEST_CASE("parse: every key arrives") {
     CHECK(ip_text(*nic.gateway_v4) == "10.1.0.254");
     REQUIRE(nic.gateway_v6.has_value());
     CHECK(ip_text(*nic.gateway_v6) == "fd00::fe");
-    CHECK(nic.mtu == PathMtu::mtu_512);
+    CHECK(nic.mtu.bytes() == 512);
     CHECK_FALSE(nic.gid_link_local);
     CHECK(nic.gid_ipv4_first);
     CHECK(nic.node_guid == 0x0123456789abcdef);
