@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "tests/scenario/trace_rules.hpp"
 #include "tests/scenario/workload.hpp"
 
 namespace rocem::test {
@@ -84,7 +85,12 @@ Outcome tell(std::uint64_t seed, unsigned requests) {
         outcome.verdict +=
             i % 2 == 0 ? work[i].verdict(sent_a, received_b) : work[i].verdict(sent_b, received_a);
     }
-    // Requests that were executed and lost their answers count as duplicates, never as more work.
+    constexpr engine::Duration ack_timeout = 4096ns * 256;
+    for (unsigned qp = 0; qp < options.connections; ++qp) {
+        for (const Side side : {Side::a, Side::b}) {
+            outcome.verdict += judge_trace(story.wire.log(), qp, side, options.mtu, ack_timeout);
+        }
+    }
     for (const Node* node : {&story.a, &story.b}) {
         if (node->engine.next_deadline() != engine::never) outcome.verdict += "a timer still runs\n";
     }

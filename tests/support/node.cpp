@@ -194,6 +194,29 @@ bool Node::receive_frames(engine::Time now) {
     return true;
 }
 
+void Node::handle_frame(engine::Time now, std::span<const std::byte> frame, engine::RxToken token) {
+    const auto packet = protocol::parse_frame(frame);
+    if (!packet) {
+        drops_.push_back(packet.error());
+        return;
+    }
+    const protocol::MacAddress mac = mac_of(address);
+    const protocol::Verdict verdict = protocol::accept(*packet, {mac, settings_.engine.gid_table, {}, false});
+    if (!verdict.accepted) {
+        drops_.push_back(verdict.reason);
+        return;
+    }
+    engine::PacketResult result = engine.handle_packet(now, *packet, token, engine::MissingReceive::ask);
+    if (result.outcome == engine::PacketOutcome::needs_receive) {
+        if (TestQp* qp = find(result.qp)) drain_receives(*qp);
+        result = engine.handle_packet(now, *packet, token, engine::MissingReceive::rnr_nak);
+        if (result.outcome == engine::PacketOutcome::needs_receive) {
+            violations_.push_back("a packet that was handed in for an RNR NAK asks for a receive again");
+        }
+    }
+    if (result.outcome == engine::PacketOutcome::dropped) drops_.push_back(result.reason);
+}
+
 bool Node::run_dma(engine::Time now) {
     bool any = false;
     for (;;) {
@@ -323,6 +346,23 @@ std::vector<std::string> Node::violations() const {
 
 Address address_of(std::uint8_t host) {
     return {{2, 0, 0, 0, 0, host}, {10, 0, 0, host}};
+}
+
+Address second_address_of(Address address) {
+    address.ip[2] = 1;
+    return address;
+}
+
+protocol::Gid gid_of(const Address& address) {
+    return protocol::Gid::from_ipv4({address.ip});
+}
+
+protocol::MacAddress mac_of(const Address& address) {
+    return {address.mac};
+}
+
+protocol::PathMtu path_mtu_of(std::uint32_t bytes) {
+    return protocol::PathMtu::from_bytes(bytes).value();
 }
 
 }  // namespace rocem::test

@@ -160,6 +160,8 @@ class Node {
 
 // A NIC with the address 10.0.0.<host> and MAC 02:00:00:00:00:<host>.
 Address address_of(std::uint8_t host);
+// The same NIC's other address, 10.0.1.<host>: entry 1 of its GID table.
+Address second_address_of(Address address);
 protocol::Gid gid_of(const Address& address);
 protocol::MacAddress mac_of(const Address& address);
 protocol::PathMtu path_mtu_of(std::uint32_t bytes);

@@ -10,7 +10,7 @@ NodeSettings node_settings(const StoryOptions& options, Side side) {
     settings.cq_capacity = options.cq_capacity;
     settings.lazy_receives = options.lazy_receives;
     settings.engine.mac = mac_of(settings.address);
-    settings.engine.gid_table = {gid_of(settings.address)};
+    settings.engine.gid_table = {gid_of(settings.address), gid_of(second_address_of(settings.address))};
     settings.engine.active_mtu = path_mtu_of(options.mtu);
     settings.engine.window_packets = options.window_packets;
     settings.engine.ack_request_packets = options.ack_request_packets;
