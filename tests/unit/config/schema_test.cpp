@@ -41,10 +41,10 @@ TEST_CASE("schema: one wrong value, one line") {
          "/nics/0/vendor_part_id: expected an integer from 0 to 4294967295, "
          "found 4294967296"},
         {"/nics/0/name", "0rocem",
-         "/nics/0/name: expected a name of 1 to 32 letters, digits, _ or -, a letter first, "
+         "/nics/0/name: expected a name of 1 to 31 letters, digits, _ or -, a letter first, "
          "found \"0rocem\""},
         {"/nics/0/name", "a\nb",
-         "/nics/0/name: expected a name of 1 to 32 letters, digits, _ or -, a letter first, "
+         "/nics/0/name: expected a name of 1 to 31 letters, digits, _ or -, a letter first, "
          "found \"a\\nb\""},
         {"/nics/0/node_guid", "1",
          "/nics/0/node_guid: expected a GUID such as \"0200:00ff:fe00:0001\", found \"1\""},
@@ -64,7 +64,7 @@ TEST_CASE("schema: one wrong value, one line") {
         {"/socket/mode", 432, "/socket/mode: expected an octal file mode such as \"0660\", found 432"},
         {"/workers", Json::array(), "/workers: expected 1 to 64 elements, found 0"},
         {"/dpdk/memory_mib", 1, "/dpdk/memory_mib: expected an integer from 64 to 65536, found 1"},
-        {"/limits/max_qp", 0, "/limits/max_qp: expected an integer from 1 to 1048574, found 0"},
+        {"/limits/max_qp", 0, "/limits/max_qp: expected an integer from 1 to 16384, found 0"},
         {"/limits/max_msg_bytes", 2147483649,
          "/limits/max_msg_bytes: expected an integer from 4096 to 2147483648, "
          "found 2147483649"},
@@ -82,8 +82,8 @@ TEST_CASE("schema: the edges of a range are inside") {
     CHECK(errors_of(with(good_pair(), "/seed", 9007199254740991)).empty());
     CHECK(errors_of(with(good_pair(), "/nics/0/vendor_part_id", 4294967295)).empty());
     CHECK(errors_of(with(good_pair(), "/nics/0/faults/receive/loss", 1)).empty());
-    CHECK(errors_of(with(good_pair(), "/nics/0/name", std::string(32, 'n'))).empty());
-    CHECK(errors_of(with(good_pair(), "/nics/0/name", std::string(33, 'n'))).size() == 1);
+    CHECK(errors_of(with(good_pair(), "/nics/0/name", std::string(31, 'n'))).empty());
+    CHECK(errors_of(with(good_pair(), "/nics/0/name", std::string(32, 'n'))).size() == 1);
 }
 
 TEST_CASE("schema: a number too large for any integer is no integer") {
