@@ -242,6 +242,15 @@ TEST_CASE("5.4: credits: a peer that gives none does not stop a WRITE") {
     CHECK(story.peer.says() == "WRITE_ONLY psn=+2\n");
 }
 
+TEST_CASE("5.4: reserved syndromes and NAK codes complete nothing") {
+    const auto syndrome = static_cast<std::uint8_t>(GENERATE(0x40, 0x5f, 0x65, 0x7f, 0x80, 0xa0, 0xe0, 0xff));
+    CAPTURE(int{syndrome});
+    Writes story(2);
+    story.peer.hear(story.peer.ack(0, 1, syndrome));
+    for (const auto& completion : story.peer.nic.take_sent())
+        CHECK(completion.status != engine::WcStatus::success);
+}
+
 TEST_CASE("5.7: responses need RTS, a QP in RTR drops them") {
     Script peer({{}, engine::QpState::rtr});
     peer.hear(peer.ack(0, 1));

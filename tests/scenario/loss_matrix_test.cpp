@@ -26,9 +26,6 @@ constexpr Row rows[] = {
 bool is_atomic(Kind kind) {
     return kind == Kind::compare_swap || kind == Kind::fetch_add;
 }
-bool answered_with_data(Kind kind) {
-    return kind == Kind::read || is_atomic(kind);
-}
 
 // What is lost, in words, and the frames it means.
 struct Loss {

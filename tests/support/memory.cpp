@@ -48,6 +48,7 @@ void Memory::heal(std::uint64_t region) {
 }
 
 void Memory::ask(const DmaOp& op, std::uint64_t turn) {
+    if (keep_operations_) operations_.push_back(op);
     unsigned delay = mode_.delay_polls;
     if (mode_.jitter) delay = static_cast<unsigned>(random_() % (mode_.delay_polls + 1));
     const QpKey qp = (std::uint64_t{op.qp.generation} << 32) | op.qp.index;

@@ -51,6 +51,9 @@ class Memory {
     // The answers that are due, in an order the engine must accept. Bytes move here, not when asked.
     std::vector<engine::DmaAnswer> answer(std::uint64_t turn);
     std::size_t pending() const;
+    // Every operation that was asked for so far.
+    const std::vector<engine::DmaOp>& operations() const { return operations_; }
+    void keep_operations() { keep_operations_ = true; }
     bool pending_for(engine::RxToken token) const;
     bool pending_into(std::span<const std::byte> frame) const;
 
@@ -84,6 +87,8 @@ class Memory {
     DmaMode mode_;
     bool held_ = false;
     std::map<QpKey, std::deque<Pending>> pending_;
+    bool keep_operations_ = false;
+    std::vector<engine::DmaOp> operations_;
     std::mt19937_64 random_;
     std::vector<std::string> violations_;
 };

@@ -10,7 +10,6 @@
 namespace rocem::test {
 namespace {
 
-constexpr std::size_t ethernet_header = 14;
 constexpr std::byte unwritten{0xa5};
 
 engine::Seed seed_of(std::uint64_t number) {
