@@ -49,7 +49,7 @@ Verdict check_headers(const Packet& packet, const ReceiveContext& context) {
     if (!packet.is_roce()) return refuse(DropReason::not_roce);
     if (!mac_is_ours(packet, context)) return refuse(DropReason::destination_mac);
     if (packet.has_ipv4) {
-        if (packet.ipv4.header_checksum != packet.ipv4.computed_checksum())
+        if (!Ipv4::checksum_is_right(packet.l3.first(Ipv4::size)))
             return refuse(DropReason::ipv4_header_checksum);
         if (packet.ipv4.more_fragments) return refuse(DropReason::ip_fragment);
     }

@@ -20,7 +20,7 @@ namespace rocem::protocol {
     /* accept: what a packet must fulfil before a queue pair sees it */                              \
     X(destination_mac, "the destination MAC address is neither ours nor a joined group's")           \
     X(ipv4_header_checksum, "the IPv4 header checksum is wrong")                                     \
-    X(ipv4_options, "the IPv4 header has options")                                                   \
+    X(ipv4_options, "the IPv4 header length is not 20 bytes")                                        \
     X(ip_fragment, "the packet is an IP fragment")                                                   \
     X(udp_checksum, "the UDP checksum is neither zero nor right")                                    \
     X(transport_version, "the transport header version is not 0")                                    \

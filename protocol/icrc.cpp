@@ -38,9 +38,15 @@ constexpr SliceTables make_slice_tables() {
 
 constexpr SliceTables slices = make_slice_tables();
 
-const bool cpu_has_avx = [] {
+struct Cpu {
+    bool avx = false;
+    bool carry_less_multiply = false;
+};
+
+const Cpu cpu = [] {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx") != 0;
+    return Cpu{__builtin_cpu_supports("avx") != 0,
+               __builtin_cpu_supports("pclmul") != 0 && __builtin_cpu_supports("sse4.2") != 0};
 }();
 
 // ISA-L leaves the upper vector halves dirty; until they are cleared every SSE instruction that follows pays
@@ -73,12 +79,20 @@ std::size_t mask_headers(std::span<const std::byte> l3,
     return ip + udp + bth_bytes;
 }
 
+template <class Crc>
+std::uint32_t icrc_with(Crc crc, std::span<const std::byte> l3) {
+    std::array<std::byte, ipv6_bytes + udp_bytes + bth_bytes> masked;
+    const std::size_t headers = mask_headers(l3, masked);
+    return crc(crc(icrc_seed, std::span(masked).first(headers)), l3.subspan(headers));
+}
+
 }  // namespace
 
 std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes) {
+    if (!cpu.carry_less_multiply) return crc32_slice_by_8(crc, bytes);
     const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
     const std::uint32_t result = crc32_gzip_refl(crc, data, bytes.size());
-    if (cpu_has_avx) clear_upper_halves();
+    if (cpu.avx) clear_upper_halves();
     return result;
 }
 
@@ -100,10 +114,11 @@ std::uint32_t crc32_slice_by_8(std::uint32_t crc, std::span<const std::byte> byt
 }
 
 std::uint32_t icrc_of(std::span<const std::byte> l3) {
-    std::array<std::byte, ipv6_bytes + udp_bytes + bth_bytes> masked;
-    const std::size_t headers = mask_headers(l3, masked);
-    const std::uint32_t crc = crc32(icrc_seed, std::span(masked).first(headers));
-    return crc32(crc, l3.subspan(headers));
+    return icrc_with(crc32, l3);
+}
+
+std::uint32_t icrc_of_slice_by_8(std::span<const std::byte> l3) {
+    return icrc_with(crc32_slice_by_8, l3);
 }
 
 void seal_icrc(std::span<std::byte> frame, std::size_t l3_offset) {

@@ -16,6 +16,7 @@ namespace rocem::protocol {
 template <class Tag, class Int, unsigned Bits>
 class Number {
  public:
+    using Base = Number;
     static constexpr Int mask =
         Bits == sizeof(Int) * 8 ? static_cast<Int>(~Int{0}) : static_cast<Int>((Int{1} << Bits) - 1);
 
@@ -42,6 +43,8 @@ class Msn : public Number<struct MsnTag, std::uint32_t, 24> {
  public:
     using Number::Number;
     constexpr Msn next() const { return Msn(value() + 1); }
+    friend constexpr bool operator==(Msn, Msn) = default;
+    friend constexpr auto operator<=>(Msn, Msn) = delete;  // circular: no order
 };
 
 // Partition key: bit 15 says full member, the rest is the partition (IBTA 10.9.3).
@@ -131,3 +134,31 @@ struct std::hash<rocem::protocol::Number<Tag, Int, Bits>> {
         return std::hash<Int>{}(n.value());
     }
 };
+template <>
+struct std::hash<rocem::protocol::Msn> : std::hash<rocem::protocol::Msn::Base> {};
+template <>
+struct std::hash<rocem::protocol::PKey> : std::hash<rocem::protocol::PKey::Base> {};
+
+namespace rocem::protocol {
+
+// Addresses hash as the bytes they are.
+template <class Address>
+struct AddressHash {
+    std::size_t operator()(const Address& address) const noexcept {
+        return std::hash<std::string_view>{}(
+            {reinterpret_cast<const char*>(address.bytes.data()), address.bytes.size()});
+    }
+};
+
+}  // namespace rocem::protocol
+
+template <>
+struct std::hash<rocem::protocol::MacAddress> : rocem::protocol::AddressHash<rocem::protocol::MacAddress> {};
+template <>
+struct std::hash<rocem::protocol::Ipv4Address> : rocem::protocol::AddressHash<rocem::protocol::Ipv4Address> {
+};
+template <>
+struct std::hash<rocem::protocol::Ipv6Address> : rocem::protocol::AddressHash<rocem::protocol::Ipv6Address> {
+};
+template <>
+struct std::hash<rocem::protocol::Gid> : rocem::protocol::AddressHash<rocem::protocol::Gid> {};

@@ -35,6 +35,8 @@ struct Ipv4 {
     void encode(std::span<std::byte, size> bytes) const;  // header_checksum as it stands
     // The right checksum of this header (options excluded).
     std::uint16_t computed_checksum() const;
+    // Whether the header as it stands on the wire, options included, sums up (RFC 1071).
+    static bool checksum_is_right(std::span<const std::byte> header);
     friend bool operator==(const Ipv4&, const Ipv4&) = default;
 };
 

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <cstring>
 
 #include "protocol/arp.hpp"
 #include "protocol/byte_cursor.hpp"
@@ -15,14 +15,12 @@ namespace {
 
 template <std::size_t N>
 void load_bytes(std::array<std::uint8_t, N>& to, const std::byte* from) {
-    for (std::size_t i = 0; i < N; ++i)
-        to[i] = std::to_integer<std::uint8_t>(from[i]);
+    std::memcpy(to.data(), from, N);
 }
 
 template <std::size_t N>
 void store_bytes(std::byte* to, const std::array<std::uint8_t, N>& from) {
-    for (std::size_t i = 0; i < N; ++i)
-        to[i] = std::byte{from[i]};
+    std::memcpy(to, from.data(), N);
 }
 
 constexpr std::uint8_t ndp_source_option = 1;
@@ -101,6 +99,10 @@ std::uint16_t Ipv4::computed_checksum() const {
     std::array<std::byte, size> bytes;
     copy.encode(bytes);
     return checksum_finish(checksum_add(0, bytes));
+}
+
+bool Ipv4::checksum_is_right(std::span<const std::byte> header) {
+    return checksum_finish(checksum_add(0, header)) == 0;
 }
 
 Ipv6 Ipv6::decode(std::span<const std::byte, size> bytes) {

@@ -65,10 +65,11 @@ struct Packet {
     FrameKind kind = FrameKind::other;
     std::uint8_t vlan_count = 0;
     bool has_ipv4 = false;
-    bool has_ipv6 = false;  // IPv6, or the GRH of RoCE v1
-    bool truncated =
-        false;  // the capture holds less than the frame had: payload, pad and ICRC may be missing
+    bool has_ipv6 = false;   // IPv6, or the GRH of RoCE v1
+    bool truncated = false;  // the capture ends inside the packet: its last parts may be missing
     bool icrc_present = false;
+    std::uint8_t transport_bytes_parsed = 0;  // BTH and extended headers in roce; fewer than the opcode has
+                                              // only if truncated or refused
     Ethernet ethernet;
     std::array<Vlan, 2> vlans;
     Ipv4 ipv4;
@@ -85,9 +86,15 @@ struct Packet {
     bool is_roce() const { return kind == FrameKind::roce_v2 || kind == FrameKind::roce_v1; }
 };
 
-// original_bytes: what the frame had on the wire, where a capture kept less (0: all of it is here).
+// original_bytes: what the frame had on the wire, where a capture kept less (0: all of it is here). A RoCE
+// packet that is cut off behind its BTH is parsed as far as it goes, and marked truncated.
 tl::expected<Packet, DropReason> parse_frame(std::span<const std::byte> frame,
                                              std::size_t original_bytes = 0);
+
+// The same for tools that also show what is refused: packet (a fresh one) keeps what was understood before
+// that. kind says roce_v2 as soon as the UDP port does, roce.info is null until the opcode is known.
+tl::expected<void, DropReason> parse_frame_into(Packet& packet, std::span<const std::byte> frame,
+                                                std::size_t original_bytes = 0);
 
 // Writes a parsed RoCE frame that was not truncated: byte for byte what was parsed. Returns the length; out
 // must hold packet.frame.size() bytes.
@@ -98,6 +105,8 @@ Gid source_gid(const Packet& packet);
 Gid destination_gid(const Packet& packet);
 // ToS or traffic class: DSCP(6) | ECN(2).
 std::uint8_t traffic_class(const Packet& packet);
+// Payload bytes that a parsed RoCE packet had on the wire; more than payload.size() if truncated.
+std::size_t wire_payload_bytes(const Packet& packet);
 
 // What a NIC accepts.
 struct ReceiveContext {

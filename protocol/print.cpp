@@ -50,39 +50,88 @@ void add_bth(std::string& line, const Bth& bth) {
     if (bth.resv7 != 0) add(line, " resv7 0x%x", bth.resv7);
 }
 
-void add_extended(std::string& line, const RocePacket& roce) {
+// What is shown of the extended headers: whole ones inside the bytes that were parsed.
+class Shown {
+ public:
+    explicit Shown(std::size_t bytes) : left_(bytes) {}
+    bool next(bool has, std::size_t header_bytes) {
+        if (!has) return false;
+        const bool whole = header_bytes <= left_;
+        left_ = whole ? left_ - header_bytes : 0;
+        return whole;
+    }
+
+ private:
+    std::size_t left_;
+};
+
+void add_atomic_eth(std::string& line, const OpcodeInfo& info, const AtomicEth& eth) {
+    add(line, " va 0x%" PRIx64 " rkey 0x%" PRIx32, eth.va, eth.r_key.value());
+    const bool swap = info.operation == Operation::compare_swap;
+    if (swap || eth.compare != 0) add(line, " compare 0x%" PRIx64, eth.compare);
+    add(line, " %s 0x%" PRIx64, swap ? "swap" : "add", eth.swap_or_add);
+}
+
+void add_extended(std::string& line, const RocePacket& roce, std::size_t extended_bytes) {
     const OpcodeInfo& info = *roce.info;
-    if (info.has_xrceth) add(line, " srqn 0x%" PRIx32, roce.xrceth.srqn.value());
-    if (info.has_deth) {
+    Shown shown(extended_bytes);
+    if (shown.next(info.has_xrceth, XrcEth::size)) add(line, " srqn 0x%" PRIx32, roce.xrceth.srqn.value());
+    if (shown.next(info.has_deth, Deth::size)) {
         add(line, " qkey 0x%" PRIx32 " srcqp 0x%" PRIx32, roce.deth.q_key.value(), roce.deth.src_qp.value());
     }
-    if (info.has_feth)
+    if (shown.next(info.has_feth, Feth::size))
         add(line, " placement %u selectivity %u", roce.feth.placement_type, roce.feth.selectivity);
-    if (info.has_reth) {
+    if (shown.next(info.has_reth, Reth::size)) {
         add(line, " va 0x%" PRIx64 " rkey 0x%" PRIx32 " len %" PRIu32, roce.reth.va, roce.reth.r_key.value(),
             roce.reth.dma_length);
     }
-    if (info.has_atomic_eth) {
-        const AtomicEth& eth = roce.atomic_eth;
-        add(line, " va 0x%" PRIx64 " rkey 0x%" PRIx32, eth.va, eth.r_key.value());
-        const bool swap = info.operation == Operation::compare_swap;
-        if (swap) add(line, " compare 0x%" PRIx64, eth.compare);
-        add(line, " %s 0x%" PRIx64, swap ? "swap" : "add", eth.swap_or_add);
-    }
-    if (info.has_aeth) {
+    if (shown.next(info.has_atomic_eth, AtomicEth::size)) add_atomic_eth(line, info, roce.atomic_eth);
+    if (shown.next(info.has_aeth, Aeth::size)) {
         line += ' ';
         line += print_syndrome(roce.aeth.syndrome);
         add(line, " msn %" PRIu32, roce.aeth.msn.value());
     }
-    if (info.has_atomic_ack_eth) add(line, " original 0x%" PRIx64, roce.atomic_ack_eth.original);
-    if (info.has_immdt) add(line, " imm 0x%" PRIx32, roce.immdt.value);
-    if (info.has_ieth) add(line, " inv rkey 0x%" PRIx32, roce.ieth.r_key.value());
+    if (shown.next(info.has_atomic_ack_eth, AtomicAckEth::size))
+        add(line, " original 0x%" PRIx64, roce.atomic_ack_eth.original);
+    if (shown.next(info.has_immdt, ImmDt::size)) add(line, " imm 0x%" PRIx32, roce.immdt.value);
+    if (shown.next(info.has_ieth, Ieth::size)) add(line, " inv rkey 0x%" PRIx32, roce.ieth.r_key.value());
+}
+
+// From the service to the extended headers.
+std::string print_headers(const RocePacket& roce, std::size_t extended_bytes) {
+    std::string line(service_name(roce.info->service));
+    if (roce.info->operation != Operation::cnp) {
+        line += ' ';
+        line += roce.info->name;
+    }
+    add_bth(line, roce.bth);
+    add_extended(line, roce, extended_bytes);
+    return line;
+}
+
+void add_payload(std::string& line, const RocePacket& roce, std::size_t payload_bytes) {
+    if (roce.info->payload != PayloadRule::none || payload_bytes != 0)
+        add(line, " payload %zu", payload_bytes);
+    if (roce.bth.pad_count != 0) add(line, " pad %u", roce.bth.pad_count);
+}
+
+// A whole packet, one that the capture cut off, or as much as was understood of a refused one.
+std::string print_roce(const Packet& packet) {
+    const RocePacket& roce = packet.roce;
+    if (packet.transport_bytes_parsed < Bth::size) return packet.kind == FrameKind::roce_v2 ? "RoCE v2" : "";
+    if (roce.info == nullptr) {
+        std::string line;
+        add(line, "opcode 0x%02x", roce.bth.opcode);
+        add_bth(line, roce.bth);
+        return line;
+    }
+    std::string line = print_headers(roce, packet.transport_bytes_parsed - Bth::size);
+    if (!packet.l3.empty()) add_payload(line, roce, wire_payload_bytes(packet));
+    if (!packet.trailer.empty()) add(line, " trailer %zu", packet.trailer.size());
+    return line;
 }
 
 std::string addresses(const Packet& packet) {
-    if (packet.kind == FrameKind::roce_v1) {
-        return packet.ipv6.source.to_string() + " > " + packet.ipv6.destination.to_string();
-    }
     if (packet.has_ipv4) return packet.ipv4.source.to_string() + " > " + packet.ipv4.destination.to_string();
     if (packet.has_ipv6) return packet.ipv6.source.to_string() + " > " + packet.ipv6.destination.to_string();
     return packet.ethernet.source.to_string() + " > " + packet.ethernet.destination.to_string();
@@ -167,16 +216,8 @@ std::string print_syndrome(std::uint8_t raw) {
 }
 
 std::string print(const RocePacket& roce) {
-    std::string line(service_name(roce.info->service));
-    if (roce.info->operation != Operation::cnp) {
-        line += ' ';
-        line += roce.info->name;
-    }
-    add_bth(line, roce.bth);
-    add_extended(line, roce);
-    if (roce.info->payload != PayloadRule::none || !roce.payload.empty())
-        add(line, " payload %zu", roce.payload.size());
-    if (roce.bth.pad_count != 0) add(line, " pad %u", roce.bth.pad_count);
+    std::string line = print_headers(roce, roce.info->extended_header_bytes);
+    add_payload(line, roce, roce.payload.size());
     return line;
 }
 
@@ -189,10 +230,9 @@ std::string print(const Packet& packet) {
             line += "RoCE v1 ";
             [[fallthrough]];
         case FrameKind::roce_v2: {
-            if ((traffic_class(packet) & 3) == 3) line += "CE ";
-            line += print(packet.roce);
-            if (!packet.trailer.empty()) add(line, " trailer %zu", packet.trailer.size());
-            if (packet.truncated) line += " (truncated)";
+            constexpr unsigned ecn_congestion_experienced = 3;
+            if ((traffic_class(packet) & 3u) == ecn_congestion_experienced) line += "CE ";
+            line += print_roce(packet);
             break;
         }
         case FrameKind::arp:
@@ -206,6 +246,7 @@ std::string print(const Packet& packet) {
             line += print_other(packet);
             break;
     }
+    if (packet.truncated) line += " (truncated)";
     return line;
 }
 
