@@ -1,9 +1,7 @@
 #include "config/json_text.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <utility>
 

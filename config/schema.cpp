@@ -1,6 +1,5 @@
 #include "config/schema.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,16 +23,6 @@ using Adapter = valijson::adapters::NlohmannJsonAdapter;
 const json& schema_document() {
     static const json document = json::parse(schema_text());
     return document;
-}
-
-const valijson::Schema& compiled_schema() {
-    static const valijson::Schema* const schema = [] {
-        auto* made = new valijson::Schema;
-        valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
-        parser.populateSchema(Adapter(schema_document()), *made);
-        return made;
-    }();
-    return *schema;
 }
 
 // The parts of the schema that speak about one value: a node, what it refers to, and the branches of
@@ -182,9 +171,12 @@ ConfigErrors explain(const Place& place) {
 }  // namespace
 
 ConfigErrors check_schema(const nlohmann::json& document) {
+    valijson::Schema schema;
+    valijson::SchemaParser(valijson::SchemaParser::kDraft7)
+        .populateSchema(Adapter(schema_document()), schema);
     valijson::Validator validator(valijson::Validator::kStrongTypes);
     valijson::ValidationResults results;
-    if (validator.validate(compiled_schema(), Adapter(document), &results)) return {};
+    if (validator.validate(schema, Adapter(document), &results)) return {};
 
     ConfigErrors errors;
     std::set<std::string> seen;

@@ -11,8 +11,8 @@ namespace rocem::config {
 // The text of config/rocem.schema.json.
 std::string_view schema_text();
 
-// Every place where the document breaks the schema, in the order of the document; empty if it keeps it.
-// The validator says where, the schema's own words say what was expected there.
+// Every place where the document breaks the schema; empty if it keeps it. The validator says where, the
+// schema's own words say what was expected there.
 ConfigErrors check_schema(const nlohmann::json& document);
 
 }  // namespace rocem::config

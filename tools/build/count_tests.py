@@ -41,8 +41,8 @@ def add_meson_run(totals, log, counts):
     passed_results = {"OK", "EXPECTEDFAIL"}
     for line in log.read_text(errors="replace").splitlines():
         test = json.loads(line)
-        # Under valgrind or the like the program is not the first word.
-        program = next((w for w in map(lambda w: pathlib.Path(w).name, test["command"]) if w in programs), None)
+        names = [pathlib.Path(word).name for word in test["command"]]
+        program = next((name for name in names if name in programs), None)
         result = test["result"]
         if program is None:
             if result in passed_results:
