@@ -39,6 +39,7 @@ cd "$root"
 # Debian's own meson and python, whatever else the user has in front of them.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 dir=${keep:-$(mktemp -d /tmp/rocem-demo-XXXXXX)}
+rm -f "$dir"/{rocemd,meet}.sock "$dir"/{rocemd,server,client}.log
 
 build() {
     tools/setup.sh build
@@ -78,23 +79,35 @@ cleanup() {
 }
 trap cleanup EXIT
 
+# wait_for PID COMMAND…: until the command succeeds; fails if the process ends or 10 s pass
+wait_for() {
+    local pid=$1
+    shift
+    for _ in $(seq 200); do
+        ! "$@" >/dev/null 2>&1 || return 0
+        kill -0 "$pid" 2>/dev/null || return 1
+        sleep 0.05
+    done
+    return 1
+}
+
 start_daemon() {
     build/daemon/rocemd --config "$dir/rocemd.json" --socket "$dir/rocemd.sock" \
         >"$dir/rocemd.log" 2>&1 </dev/null &
     daemon=$!
-    for _ in $(seq 200); do
-        build/tools/rocemctl/rocemctl --socket "$dir/rocemd.sock" status >/dev/null 2>&1 && return
-        kill -0 "$daemon" 2>/dev/null || break
-        sleep 0.05
-    done
-    fail "rocemd did not start"
+    wait_for "$daemon" build/tools/rocemctl/rocemctl --socket "$dir/rocemd.sock" status ||
+        fail "rocemd did not start"
 }
 
+# Both programs end with 0 only if every byte arrived as it was sent.
 transfer() {
     local pingpong=build/tools/rocem-pingpong/rocem-pingpong
-    "$pingpong" server --socket "$dir/rocemd.sock" --nic rocem1 >"$dir/server.log" 2>&1 </dev/null &
+    local common=(--socket "$dir/rocemd.sock" --peer "$dir/meet.sock")
+    "$pingpong" server "${common[@]}" --nic rocem1 >"$dir/server.log" 2>&1 </dev/null &
     server=$!
-    "$pingpong" client --socket "$dir/rocemd.sock" --nic rocem0 2>&1 </dev/null | tee "$dir/client.log" ||
+    wait_for "$server" test -S "$dir/meet.sock" || fail "the server did not start"
+    # Few messages: the capture keeps every byte of them.
+    "$pingpong" client "${common[@]}" --nic rocem0 --iterations 50 2>&1 </dev/null | tee "$dir/client.log" ||
         fail "the client failed"
     wait "$server" || fail "the server failed"
     server=
@@ -116,7 +129,7 @@ transfer
 echo "== counters"
 build/tools/rocemctl/rocemctl --socket "$dir/rocemd.sock" counters
 stop_daemon
-echo "== first frames on the wire"
+echo "== frames on the wire"
 # rocem-dump ends with 1 if an ICRC is wrong.
 build/tools/rocem-dump/rocem-dump "$dir/wire.pcap" >"$dir/wire.txt" || fail "rocem-dump found something wrong, see $dir/wire.txt"
 head -n 8 "$dir/wire.txt"
