@@ -207,6 +207,39 @@ TEST_CASE("fairness: a hundred QPs take turns") {
     CHECK(same_bytes(to.bytes, from.bytes));
 }
 
+TEST_CASE("noisy neighbours: sixteen QPs that lose everything do not slow a clean one") {
+    const DmaMode dma = ANY_DMA_MODE();
+    Story story({.dma = dma, .connections = 17, .timeout = 5, .retry_cnt = 7});
+    const Buffer from = story.a.filled(8192);
+    const Buffer to = story.b.buffer(8192);
+    for (unsigned qp = 1; qp <= 16; ++qp) {
+        story.lose(any_request().always().on(qp));
+        for (std::uint64_t id = 0; id < 20; ++id)
+            story.a.post(write(id, from.all(), to.at()), qp);
+    }
+    for (std::uint64_t id = 0; id < 20; ++id)
+        story.a.post(write(id, from.all(), to.at()), 0);
+    const auto clean_is_done = [&] {
+        std::size_t acknowledged = 0;
+        for (const Sighting& sighting : story.sightings(ack()))
+            acknowledged = sighting.packet.msn;
+        return acknowledged == 20;
+    };
+    REQUIRE(story.run_until(clean_is_done));
+    CHECK(story.since_start() < 131us);  // the others have not even timed out once
+    story.run();
+    std::size_t good = 0;
+    for (const auto& completion : story.a.take_sent()) {
+        const bool clean = completion.qp == story.a.qp(0);
+        CHECK(clean == (completion.status == engine::WcStatus::success));
+        good += clean ? 1 : 0;
+    }
+    CHECK(good == 20);
+    for (unsigned qp = 0; qp <= 16; ++qp) {
+        CHECK(story.a.state(qp) == (qp == 0 ? engine::QpState::rts : engine::QpState::error));
+    }
+}
+
 TEST_CASE("an idle QP costs nothing: ten thousand of them have no deadline and nothing to send") {
     NodeSettings settings = node_settings({}, Side::a);
     settings.engine.limits.max_qp = 10'016;

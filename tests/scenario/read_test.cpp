@@ -125,8 +125,8 @@ TEST_CASE("an 8 MiB READ through 1 % loss ends, for it never starts from scratch
     story.run();
     CHECK(story.a.sent() == "wr=1 RDMA_READ ok len=8388608\n");
     CHECK(same_bytes(to.bytes, from.bytes));
-    // 2048 responses; go-back-N from the gap resends at most what was in flight.
-    CHECK(story.wire.frames_sent(Side::b) < 20'000);
+    // 2048 responses; each of some twenty repairs costs what was in flight, never the whole READ for ever.
+    CHECK(story.wire.frames_sent(Side::b) < 100'000);
 }
 
 TEST_CASE("5.9.8: no more than max_rd_atomic READs and atomics are on the way") {

@@ -17,7 +17,7 @@ class Judge {
         const bool answered = answered_with_data(sighting.packet.opcode);
         if (answered) data_requests_[psn] = psn + consumed(sighting.packet);
         last_sent_[psn] = sighting.time;
-        naked_.erase(psn);
+        if (const auto naked = naked_.find(psn); naked != naked_.end()) naked_.erase(naked);
         next_ = psn + consumed(sighting.packet);
     }
 
@@ -27,9 +27,11 @@ class Judge {
         if (packet.is_nak() && packet.syndrome == syndrome_psn_sequence) {
             if (last_nak_ && psn <= *last_nak_) complain(sighting, "is a second NAK for one gap");
             last_nak_ = psn;
-            naked_.insert(psn);
         }
-        if (packet.is_rnr_nak()) naked_.insert(psn);
+        if (packet.is_nak() || packet.is_rnr_nak()) {
+            naked_.insert(psn);
+            if (sighting.fate == Fate::duplicated) naked_.insert(psn);
+        }
         if (packet.is_positive_ack()) {
             if (covered_ && psn < *covered_) complain(sighting, "covers less than an ACK before it");
             covered_ = psn;
@@ -51,7 +53,8 @@ class Judge {
 
     bool may_go_back_to(const Sighting& sighting) const {
         const std::int32_t psn = sighting.psn;
-        if (psn > next_) return false;
+        // Forward: past what an answer has covered in the meantime.
+        if (psn > next_) return highest_answer_ && *highest_answer_ >= psn - 1;
         if (naked_.count(psn) != 0) return true;
         // A READ, whole or from a gap, or an atomic that something answered beyond.
         const auto after = data_requests_.upper_bound(psn);
@@ -74,7 +77,7 @@ class Judge {
     std::int32_t next_ = 0;
     std::map<std::int32_t, engine::Time> last_sent_;
     std::map<std::int32_t, std::int32_t> data_requests_;  // first PSN, end of the half-open range
-    std::set<std::int32_t> naked_;
+    std::multiset<std::int32_t> naked_;                   // one for each NAK on its way
     std::optional<std::int32_t> last_nak_;
     std::optional<std::int32_t> covered_;
     std::optional<std::int32_t> highest_answer_;
