@@ -25,16 +25,6 @@ bool gid_is_ours(const Packet& packet, const ReceiveContext& context) {
            is_joined_group(gid, context);
 }
 
-bool udp_checksum_is_right(const Packet& packet) {
-    const std::size_t ip = packet.has_ipv4 ? Ipv4::size : Ipv6::size;
-    const auto length = static_cast<std::uint32_t>(packet.l3.size() - ip);
-    const std::uint32_t pseudo =
-        packet.has_ipv4
-            ? pseudo_header_sum(packet.ipv4.source, packet.ipv4.destination, ip_protocol_udp, length)
-            : pseudo_header_sum(packet.ipv6.source, packet.ipv6.destination, ip_protocol_udp, length);
-    return checksum_finish(checksum_add(pseudo, packet.l3.subspan(ip))) == 0;
-}
-
 bool pad_is_legal(const RocePacket& roce) {
     if (roce.bth.pad_count == 0) return true;
     // A padded packet ends its message, and its payload is what the pad completes.
@@ -54,6 +44,8 @@ Verdict check_headers(const Packet& packet, const ReceiveContext& context) {
         if (packet.ipv4.more_fragments) return refuse(DropReason::ip_fragment);
     }
     if (packet.truncated) return refuse(DropReason::truncated_frame);
+    if (packet.kind == FrameKind::roce_v2 && packet.udp.length != network_payload_bytes(packet))
+        return refuse(DropReason::udp_length_mismatch);
     if (packet.kind == FrameKind::roce_v2 && packet.udp.checksum != 0 && !context.ignore_udp_checksum &&
         !udp_checksum_is_right(packet)) {
         return refuse(DropReason::udp_checksum);
@@ -70,6 +62,16 @@ Verdict check_headers(const Packet& packet, const ReceiveContext& context) {
 }
 
 }  // namespace
+
+bool udp_checksum_is_right(const Packet& packet) {
+    const std::size_t ip = packet.has_ipv4 ? Ipv4::size : Ipv6::size;
+    const auto length = static_cast<std::uint32_t>(packet.l3.size() - ip);
+    const std::uint32_t pseudo =
+        packet.has_ipv4
+            ? pseudo_header_sum(packet.ipv4.source, packet.ipv4.destination, ip_protocol_udp, length)
+            : pseudo_header_sum(packet.ipv6.source, packet.ipv6.destination, ip_protocol_udp, length);
+    return checksum_finish(checksum_add(pseudo, packet.l3.subspan(ip))) == 0;
+}
 
 Verdict accept(const Packet& packet, const ReceiveContext& context) {
     const Verdict headers = check_headers(packet, context);

@@ -12,7 +12,6 @@ namespace rocem::protocol {
     X(truncated_frame, "the frame ends inside its headers")                                          \
     X(bad_ip_version, "the IP version does not match the EtherType")                                 \
     X(ip_length_mismatch, "the IP length is longer than the frame or shorter than its headers")      \
-    X(udp_length_mismatch, "the UDP length does not match the IP length")                            \
     X(runt_transport, "fewer bytes than a base transport header and an ICRC")                        \
     X(unknown_opcode, "the opcode is reserved")                                                      \
     X(short_headers, "fewer bytes than the opcode's extended headers, the pad and the ICRC")         \
@@ -22,6 +21,7 @@ namespace rocem::protocol {
     X(ipv4_header_checksum, "the IPv4 header checksum is wrong")                                     \
     X(ipv4_options, "the IPv4 header length is not 20 bytes")                                        \
     X(ip_fragment, "the packet is an IP fragment")                                                   \
+    X(udp_length_mismatch, "the UDP length does not match the IP length")                            \
     X(udp_checksum, "the UDP checksum is neither zero nor right")                                    \
     X(transport_version, "the transport header version is not 0")                                    \
     X(pad_count, "a packet that does not end its message is padded, or the pad exceeds the payload") \

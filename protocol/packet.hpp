@@ -105,8 +105,14 @@ Gid source_gid(const Packet& packet);
 Gid destination_gid(const Packet& packet);
 // ToS or traffic class: DSCP(6) | ECN(2).
 std::uint8_t traffic_class(const Packet& packet);
+// Bytes behind the IPv4 header (a parsed RoCE packet has no options), the IPv6 header or the GRH, by its own
+// length field. It is this length that places the ICRC; what the UDP header says is accept's business.
+std::size_t network_payload_bytes(const Packet& packet);
 // Payload bytes that a parsed RoCE packet had on the wire; more than payload.size() if truncated.
 std::size_t wire_payload_bytes(const Packet& packet);
+
+// Of a RoCE v2 packet that was not truncated and has a checksum.
+bool udp_checksum_is_right(const Packet& packet);
 
 // What a NIC accepts.
 struct ReceiveContext {

@@ -87,12 +87,7 @@ bool goes_to_roce_port(const Cursor& cursor, std::size_t udp_at) {
 
 Result take_udp(Cursor& cursor, Packet& packet, std::size_t l3_offset) {
     if (cursor.end - cursor.at < Udp::size) return refuse(DropReason::ip_length_mismatch);
-    const std::size_t length = cursor.end - cursor.at;
     if (!cursor.take(packet.udp)) return refuse(DropReason::truncated_frame);
-    if (packet.udp.length != length) {
-        const bool fragmented = packet.has_ipv4 && packet.ipv4.more_fragments;
-        return refuse(fragmented ? DropReason::ip_fragment : DropReason::udp_length_mismatch);
-    }
     return take_transport(cursor, packet, l3_offset);
 }
 
@@ -207,12 +202,13 @@ std::uint8_t traffic_class(const Packet& packet) {
     return packet.has_ipv4 ? packet.ipv4.tos : packet.ipv6.traffic_class;
 }
 
+std::size_t network_payload_bytes(const Packet& packet) {
+    return packet.has_ipv4 ? packet.ipv4.total_length - Ipv4::size : packet.ipv6.payload_length;
+}
+
 std::size_t wire_payload_bytes(const Packet& packet) {
-    const std::size_t transport = packet.kind == FrameKind::roce_v2
-                                      ? std::size_t{packet.udp.length} - Udp::size
-                                      : std::size_t{packet.ipv6.payload_length};
-    return transport - Bth::size - packet.roce.info->extended_header_bytes - packet.roce.bth.pad_count -
-           icrc_bytes;
+    return network_payload_bytes(packet) - (packet.kind == FrameKind::roce_v2 ? Udp::size : 0) - Bth::size -
+           packet.roce.info->extended_header_bytes - packet.roce.bth.pad_count - icrc_bytes;
 }
 
 }  // namespace rocem::protocol

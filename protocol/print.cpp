@@ -246,7 +246,7 @@ std::string print(const Packet& packet) {
             line += print_other(packet);
             break;
     }
-    if (packet.truncated) line += " (truncated)";
+    if (packet.truncated) line += ", truncated";
     return line;
 }
 
