@@ -80,19 +80,19 @@ for test in json.load(sys.stdin):
 
 # run_meson_tests DIR [SUITE]: result in $results/DIR.{counts,json}
 run_meson_tests() {
-    local dir=$1 suite=${2:-} selected=()
+    local dir=$1 selected=() of_suite=()
+    [ $# -lt 2 ] || of_suite=(--suite "$2")
     # meson's time limits are for machines that do nothing else.
-    local options=(--no-rebuild --num-processes "$jobs" --print-errorlogs --timeout-multiplier 10)
-    [ -z "$suite" ] || options+=(--suite "$suite")
+    local options=(--num-processes "$jobs" --print-errorlogs --timeout-multiplier 10)
     if [ -n "$filter" ]; then
         # "rocem:suite / name" or "name"
-        mapfile -t selected < <(meson test -C "$dir" "${options[@]:0:1}" --list 2>/dev/null |
+        mapfile -t selected < <(meson test -C "$dir" --no-rebuild "${of_suite[@]}" --list 2>/dev/null |
             sed 's,.* / ,,' | grep -F -- "$filter" | sort -u)
         [ ${#selected[@]} -gt 0 ] || return 0
     fi
     rm -f "$dir/meson-logs/testlog.json"
     ROCEM_TEST_COUNTS=$results/$dir.counts \
-        meson test -C "$dir" "${options[@]}" "${selected[@]}" </dev/null || true
+        meson test -C "$dir" --no-rebuild "${of_suite[@]}" "${options[@]}" "${selected[@]}" </dev/null || true
     cp "$dir/meson-logs/testlog.json" "$results/$dir.json" ||
         fail "meson ran no test in $dir"
 }
