@@ -22,18 +22,20 @@ enum class DmaKind : std::uint8_t {
 // The owner's name for a received frame, echoed in the operations that point into it.
 using RxToken = std::uint64_t;
 
-// A frame under construction: the slot number that Engine::poll_transmit gave, < EngineSettings::tx_frames_max.
+// A frame under construction: the slot number that Engine::poll_transmit gave, <
+// EngineSettings::tx_frames_max.
 using TxFrameId = std::uint32_t;
 
 struct DmaOp {
-    std::uint64_t id = 0;      // echoed in the answer
+    std::uint64_t id = 0;  // echoed in the answer
     DmaKind kind = DmaKind::read;
-    // The byte at region_offset + length - 1 must become visible after all others: a client may spin on it (decision 4).
+    // The byte at region_offset + length - 1 must become visible after all others: a client may spin on it
+    // (decision 4).
     bool last_byte_last = false;
     QpHandle qp;
-    std::uint64_t region = 0;         // MrSpec::region of the MR
-    std::uint64_t region_offset = 0;  // from the MR's first byte
-    std::uint32_t length = 0;         // bytes; 8 for atomics
+    std::uint64_t region = 0;               // MrSpec::region of the MR
+    std::uint64_t region_offset = 0;        // from the MR's first byte
+    std::uint32_t length = 0;               // bytes; 8 for atomics
     std::byte* to_frame = nullptr;          // read: where the bytes go
     const std::byte* from_frame = nullptr;  // write: where they are
     RxToken rx_token = 0;                   // write, atomics: the frame that from_frame points into
@@ -43,8 +45,8 @@ struct DmaOp {
 
 struct DmaAnswer {
     std::uint64_t id = 0;
-    bool ok = true;                // false: client memory could not be reached (some bytes may have moved)
-    std::uint64_t original = 0;    // atomics: the value before, host byte order
+    bool ok = true;              // false: client memory could not be reached (some bytes may have moved)
+    std::uint64_t original = 0;  // atomics: the value before, host byte order
 };
 
 }  // namespace rocem::engine

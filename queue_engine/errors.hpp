@@ -8,10 +8,10 @@ namespace rocem::engine {
 
 enum class Error : int {
     none = 0,
-    invalid = EINVAL,        // an argument, attribute mask or state that does not allow this
-    no_memory = ENOMEM,      // a queue or table is full
-    busy = EBUSY,            // other objects still use this one
-    not_found = ENOENT,      // the handle names nothing
+    invalid = EINVAL,    // an argument, attribute mask or state that does not allow this
+    no_memory = ENOMEM,  // a queue or table is full
+    busy = EBUSY,        // other objects still use this one
+    not_found = ENOENT,  // the handle names nothing
     not_supported = EOPNOTSUPP,
 };
 

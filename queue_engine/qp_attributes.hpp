@@ -50,13 +50,13 @@ enum AccessFlags : std::uint32_t {
 
 struct AddressVector {
     protocol::Gid dgid;
-    protocol::MacAddress dmac;  // the next hop's, resolved by the owner before the command (decision 11)
-    std::uint32_t flow_label = 0;      // 20 bits; 0: derived from the QPNs
+    protocol::MacAddress dmac;     // the next hop's, resolved by the owner before the command (decision 11)
+    std::uint32_t flow_label = 0;  // 20 bits; 0: derived from the QPNs
     std::uint8_t sgid_index = 0;
-    std::uint8_t hop_limit = 0;        // 0: 64
+    std::uint8_t hop_limit = 0;  // 0: 64
     std::uint8_t traffic_class = 0;
     std::uint8_t sl = 0;
-    bool is_global = true;             // a RoCE address vector without GRH is refused
+    bool is_global = true;  // a RoCE address vector without GRH is refused
 };
 
 struct QpCapabilities {
@@ -74,24 +74,24 @@ struct QpInit {
     CqHandle recv_cq;
     QpCapabilities cap;
     bool sq_sig_all = false;
-    std::uint64_t owner = 0;                        // the caller's name for the QP, echoed by observers
-    std::optional<protocol::Qpn> requested_qpn;     // replay and tests; random otherwise
+    std::uint64_t owner = 0;                     // the caller's name for the QP, echoed by observers
+    std::optional<protocol::Qpn> requested_qpn;  // replay and tests; random otherwise
 };
 
 struct QpAttributes {
     QpState state = QpState::reset;
     QpState cur_state = QpState::reset;
     bool en_sqd_async_notify = false;
-    bool sq_draining = false;         // query only
-    std::uint32_t access_flags = 0;   // AccessFlags
+    bool sq_draining = false;        // query only
+    std::uint32_t access_flags = 0;  // AccessFlags
     std::uint16_t pkey_index = 0;
     std::uint8_t port_num = 1;
     AddressVector av;
     protocol::PathMtu path_mtu;
-    std::uint8_t timeout = 0;         // 4.096 us << timeout; 0 = never, 0..31
-    std::uint8_t retry_cnt = 0;       // 0..7
-    std::uint8_t rnr_retry = 0;       // 0..7, 7 = for ever
-    std::uint8_t min_rnr_timer = 0;   // code, 0..31
+    std::uint8_t timeout = 0;        // 4.096 us << timeout; 0 = never, 0..31
+    std::uint8_t retry_cnt = 0;      // 0..7
+    std::uint8_t rnr_retry = 0;      // 0..7, 7 = for ever
+    std::uint8_t min_rnr_timer = 0;  // code, 0..31
     std::uint8_t max_rd_atomic = 0;
     std::uint8_t max_dest_rd_atomic = 0;
     protocol::Psn rq_psn;

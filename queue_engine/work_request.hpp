@@ -35,12 +35,12 @@ struct SendWr {
     bool signaled = false;
     bool solicited = false;
     bool fence = false;
-    bool inline_data = false;          // the payload is inline_bytes; sges is not looked at
-    std::uint32_t immediate = 0;       // *_with_immediate; the number that ImmDt carries
-    std::uint64_t remote_addr = 0;     // RDMA and atomics
-    protocol::RKey r_key;              // RDMA and atomics
-    std::uint64_t compare_add = 0;     // compare_swap: compared; fetch_add: added
-    std::uint64_t swap = 0;            // compare_swap: stored on a match
+    bool inline_data = false;       // the payload is inline_bytes; sges is not looked at
+    std::uint32_t immediate = 0;    // *_with_immediate; the number that ImmDt carries
+    std::uint64_t remote_addr = 0;  // RDMA and atomics
+    protocol::RKey r_key;           // RDMA and atomics
+    std::uint64_t compare_add = 0;  // compare_swap: compared; fetch_add: added
+    std::uint64_t swap = 0;         // compare_swap: stored on a match
     std::span<const Sge> sges;
     std::span<const std::byte> inline_bytes;
 };
@@ -89,7 +89,8 @@ struct WorkCompletion {
     WcStatus status = WcStatus::success;
     WcOpcode opcode = WcOpcode::send;
     bool with_immediate = false;
-    // Wakes an arm for solicited completions only: SE was set on the message, or status is an error (rocev2 5.8.12).
+    // Wakes an arm for solicited completions only: SE was set on the message, or status is an error
+    // (rocev2 5.8.12).
     bool solicited = false;
 };
 
