@@ -22,10 +22,10 @@ void Engine::Impl::commit_ready(Qp& qp) {
         const std::uint32_t node = responder.packets_head;
         const ReceivedPacket packet = received_packets[node];
         if (packet.faulty) {
-            // A receive's memory is the responder's own trouble, a remote key's the requester's.
-            const auto code = packet.into_receive ? protocol::NakCode::remote_operational_error
-                                                  : protocol::NakCode::remote_access_error;
-            end_fatally(qp, packet.psn, protocol::Syndrome::nak(code).raw(),
+            // The key was good and the memory behind it is not: the responder could not carry out what it
+            // may.
+            end_fatally(qp, packet.psn,
+                        protocol::Syndrome::nak(protocol::NakCode::remote_operational_error).raw(),
                         packet.into_receive ? WcStatus::local_protection_error : WcStatus::flush_error);
             return;
         }
@@ -141,7 +141,8 @@ void Engine::Impl::answer_frame(Time now, Qp& qp, TxFrameId id, bool ok) {
                 frames[later].faulty = true;
             while (has_response(qp))
                 pop_response(qp);
-            end_fatally(qp, frame.psn, protocol::Syndrome::nak(protocol::NakCode::remote_access_error).raw(),
+            end_fatally(qp, frame.psn,
+                        protocol::Syndrome::nak(protocol::NakCode::remote_operational_error).raw(),
                         WcStatus::flush_error);
         }
     }

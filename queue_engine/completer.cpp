@@ -166,11 +166,11 @@ PacketResult Engine::Impl::handle_read_response(Time now, Qp& qp, const protocol
                                                 RxToken token) {
     const protocol::Psn psn = roce.bth.psn;
     const std::uint32_t node = find_wqe(qp, psn);
-    if (node == no_node || !send_wqes[node].is_read()) return drop(DropReason::bad_response);
+    if (node == no_node) return drop(DropReason::bad_response);
     if (!acknowledge_before(now, qp, psn)) return drop(DropReason::out_of_sequence);
     SendWqe& wqe = send_wqes[node];
     const std::uint32_t number = wqe.responded;
-    if (!read_response_fits(qp, node, number, roce)) {
+    if (!wqe.is_read() || !read_response_fits(qp, node, number, roce)) {
         fail_wqe(now, qp, node, WcStatus::bad_response_error);
         return drop(DropReason::bad_response);
     }
@@ -191,10 +191,10 @@ PacketResult Engine::Impl::handle_atomic_response(Time now, Qp& qp, const protoc
                                                   RxToken token) {
     const protocol::Psn psn = roce.bth.psn;
     const std::uint32_t node = find_wqe(qp, psn);
-    if (node == no_node || !send_wqes[node].is_atomic()) return drop(DropReason::bad_response);
+    if (node == no_node) return drop(DropReason::bad_response);
     if (!acknowledge_before(now, qp, psn)) return drop(DropReason::out_of_sequence);
     SendWqe& wqe = send_wqes[node];
-    if (!is_positive(roce)) {
+    if (!wqe.is_atomic() || !is_positive(roce)) {
         fail_wqe(now, qp, node, WcStatus::bad_response_error);
         return drop(DropReason::bad_response);
     }

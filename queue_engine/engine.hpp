@@ -102,7 +102,7 @@ class Engine {
     // --- observers ---
     const EngineSettings& settings() const;
     const Counters& counters() const;
-    Time next_deadline() const;     // never if no timer runs
+    Time next_deadline() const;     // nothing expires before it; never if no timer runs
     bool transmit_pending() const;  // poll_transmit would find something at some near time
     Expected<QpAttributes> query_qp(QpHandle qp) const;
     Expected<QpInit> query_qp_init(QpHandle qp) const;

@@ -157,6 +157,8 @@ class Engine::Impl {
     PacketResult refuse(Qp& qp, protocol::Psn psn, protocol::NakCode code,
                         WcStatus receive_status = WcStatus::flush_error);
 
+    void queue_fatal_nak(Qp& qp, protocol::Psn psn, protocol::NakCode code, WcStatus receive_status);
+
     // --- responder_execute.cpp ---
     PacketResult place_and_execute(Qp& qp, const protocol::RocePacket& roce, RxToken token);
     PacketResult place_send(Qp& qp, const protocol::RocePacket& roce, Pieces& pieces);

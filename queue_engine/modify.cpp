@@ -30,7 +30,6 @@ bool Engine::Impl::values_are_legal(const Qp& qp, const QpAttributes& wanted_val
     if (in_mask(attr_max_rd_atomic) && a.max_rd_atomic > settings.limits.max_qp_rd_atom) return false;
     if (in_mask(attr_max_dest_rd_atomic) && a.max_dest_rd_atomic > settings.limits.max_qp_rd_atom)
         return false;
-    if (in_mask(attr_alt_path) || in_mask(attr_path_mig_state)) return false;  // no path migration
     if (in_mask(attr_av)) {
         const AddressVector& av = a.av;
         if (!av.is_global || av.dgid.is_zero() || av.dgid.is_multicast() || av.flow_label > flow_label_max)

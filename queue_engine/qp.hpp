@@ -38,6 +38,8 @@ struct Requester {
     Time ack_deadline = never;
     Time rnr_until = never;   // waiting after an RNR NAK
     std::uint32_t epoch = 0;  // request frames of an earlier one are not sent
+    bool stopped = false;     // a request has failed: no frame from stop_psn on leaves
+    protocol::Psn stop_psn;
     FrameQueue frames;
 };
 

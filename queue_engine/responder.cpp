@@ -58,7 +58,10 @@ PacketResult Engine::Impl::handle_expected(Qp& qp, const protocol::RocePacket& r
     if (is_read_or_atomic(info) && !response_room(qp)) return drop(DropReason::backlog_full);
 
     if (!continues_message(responder.incoming, info)) return refuse(qp, psn, NakCode::invalid_request);
-    if (!is_supported(info)) return refuse(qp, psn, NakCode::invalid_request);
+    if (!is_supported(info)) {
+        queue_fatal_nak(qp, psn, NakCode::invalid_request, WcStatus::flush_error);
+        return drop(DropReason::unsupported_operation);
+    }
     if (!access_is_enabled(qp.attributes.access_flags, info))
         return refuse(qp, psn, NakCode::invalid_request);
     if (is_read_or_atomic(info) && responder.reads_in_progress >= responder.history.size()) {
@@ -86,16 +89,8 @@ PacketResult Engine::Impl::receiver_not_ready(Qp& qp, protocol::Psn psn) {
     return drop(DropReason::receiver_not_ready);
 }
 
-// A fatal NAK takes its turn behind what was received before; what comes after it is not looked at.
 PacketResult Engine::Impl::refuse(Qp& qp, protocol::Psn psn, NakCode code, WcStatus receive_status) {
-    qp.responder.closed = true;
-    ReceivedPacket nak;
-    nak.kind = ReceivedPacket::Kind::fatal_nak;
-    nak.psn = psn;
-    nak.syndrome = protocol::Syndrome::nak(code).raw();
-    nak.receive_status = receive_status;
-    append_received(qp, nak);
-    commit_ready(qp);
+    queue_fatal_nak(qp, psn, code, receive_status);
     switch (code) {
         case NakCode::remote_access_error:
             return drop(DropReason::remote_access);
@@ -104,6 +99,18 @@ PacketResult Engine::Impl::refuse(Qp& qp, protocol::Psn psn, NakCode code, WcSta
         default:
             return drop(DropReason::invalid_request);
     }
+}
+
+// A fatal NAK takes its turn behind what was received before; what comes after it is not looked at.
+void Engine::Impl::queue_fatal_nak(Qp& qp, protocol::Psn psn, NakCode code, WcStatus receive_status) {
+    qp.responder.closed = true;
+    ReceivedPacket nak;
+    nak.kind = ReceivedPacket::Kind::fatal_nak;
+    nak.psn = psn;
+    nak.syndrome = protocol::Syndrome::nak(code).raw();
+    nak.receive_status = receive_status;
+    append_received(qp, nak);
+    commit_ready(qp);
 }
 
 }  // namespace rocem::engine

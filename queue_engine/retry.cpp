@@ -41,10 +41,14 @@ void Engine::Impl::fail_wqe(Time now, Qp& qp, std::uint32_t node, WcStatus statu
     if (node == no_node) return;
     SendWqe& wqe = send_wqes[node];
     if (wqe.error == WcStatus::success) wqe.error = status;
-    // The cursor stays here, and frames already built are not sent.
+    // The cursor stays here. Frames already built for it and its successors are not sent, those before it
+    // are.
     qp.send_queue.cursor = node;
     qp.send_queue.cursor_packet = 0;
-    ++qp.requester.epoch;
+    if (wqe.started && !qp.requester.stopped) {
+        qp.requester.stopped = true;
+        qp.requester.stop_psn = wqe.first_psn;
+    }
     retire_done(now, qp);
 }
 

@@ -13,7 +13,8 @@ constexpr Duration timeout_unit{4096};
 }  // namespace
 
 void Engine::Impl::schedule(Qp& qp) {
-    if (qp.scheduled) return;
+    const bool has_work = has_response(qp) || qp.send_queue.cursor != no_node;
+    if (qp.scheduled || !has_work) return;
     qp.scheduled = true;
     qp.burst_left = burst_frames;
     qp.next_scheduled = no_node;
@@ -63,7 +64,9 @@ bool Engine::Impl::poll_frame(Time now, FrameVerdict& verdict) {
     const bool current = frame.epoch == (is_request ? qp.requester.epoch : qp.responder.epoch);
     // A request that was acknowledged meanwhile (an ACK for its earlier copy) is not sent again.
     const bool retired = is_request && frame.psn.precedes(qp.requester.oldest_unacked_psn);
-    verdict.action = current && !retired && !frame.faulty ? FrameAction::send : FrameAction::discard;
+    const bool stopped = is_request && qp.requester.stopped && !frame.psn.precedes(qp.requester.stop_psn);
+    verdict.action =
+        current && !retired && !stopped && !frame.faulty ? FrameAction::send : FrameAction::discard;
     if (verdict.action == FrameAction::send) {
         ++counters.rdma_tx_packets;
         counters.rdma_tx_bytes += frame.length;

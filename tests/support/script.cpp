@@ -126,9 +126,12 @@ void Script::run_for(engine::Duration duration) {
 
 bool Script::run_to_deadline() {
     settle();
-    if (nic.engine.next_deadline() == engine::never) return false;
-    now_ = std::max(now_ + 1ns, nic.engine.next_deadline());
-    settle();
+    const std::size_t said_before = said_.size();
+    while (said_.size() == said_before) {
+        if (nic.engine.next_deadline() == engine::never) return false;
+        now_ = std::max(now_ + 1ns, nic.engine.next_deadline());
+        settle();
+    }
     return true;
 }
 
