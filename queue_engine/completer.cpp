@@ -174,7 +174,7 @@ PacketResult Engine::Impl::handle_read_response(Time now, Qp& qp, const protocol
         fail_wqe(now, qp, node, WcStatus::bad_response_error);
         return drop(DropReason::bad_response);
     }
-    if (!dma_room()) return drop(DropReason::backlog_full);
+    if (!dma_room(qp)) return drop(DropReason::backlog_full);
     Pieces pieces;
     if (!gather(qp, wqe.sges, std::uint64_t{number} * qp.mtu(), roce.payload.size(), access_local_write,
                 pieces)) {
@@ -198,7 +198,7 @@ PacketResult Engine::Impl::handle_atomic_response(Time now, Qp& qp, const protoc
         fail_wqe(now, qp, node, WcStatus::bad_response_error);
         return drop(DropReason::bad_response);
     }
-    if (!dma_room()) return drop(DropReason::backlog_full);
+    if (!dma_room(qp)) return drop(DropReason::backlog_full);
     Pieces pieces;
     if (!gather(qp, wqe.sges, 0, sizeof wqe.atomic_result, access_local_write, pieces)) {
         fail_wqe(now, qp, node, WcStatus::local_protection_error);

@@ -1,6 +1,8 @@
 // The engine's state and its parts. Each group of functions below is one source file.
 #pragma once
 
+#include <algorithm>
+
 #include "protocol/syndrome.hpp"
 #include "queue_engine/completions.hpp"
 #include "queue_engine/dma_table.hpp"
@@ -112,7 +114,11 @@ class Engine::Impl {
     std::uint32_t write_pieces(Qp& qp, const Pieces& pieces, std::span<const std::byte> from, RxToken token,
                                bool last, DmaPurpose purpose, std::uint32_t reference);
     void start_dma(Qp& qp, DmaOp op, const Translation& at, DmaPurpose purpose, std::uint32_t reference);
-    bool dma_room() const { return dma.available() > sges_max; }
+    // Whether a packet of this QP finds room for all its pieces.
+    bool dma_room(const Qp& qp) const {
+        const QpCapabilities& cap = qp.init.cap;
+        return dma.available() >= std::max({1u, cap.max_send_sge, cap.max_recv_sge});
+    }
 
     // --- completer.cpp ---
     PacketResult handle_response(Time now, Qp& qp, const protocol::RocePacket& roce, RxToken token);

@@ -54,7 +54,7 @@ PacketResult Engine::Impl::handle_expected(Qp& qp, const protocol::RocePacket& r
     Responder& responder = qp.responder;
     const protocol::OpcodeInfo& info = *roce.info;
     const protocol::Psn psn = roce.bth.psn;
-    if (!dma_room() || received_packets.available() == 0) return drop(DropReason::backlog_full);
+    if (!dma_room(qp) || received_packets.available() == 0) return drop(DropReason::backlog_full);
     if (is_read_or_atomic(info) && !response_room(qp)) return drop(DropReason::backlog_full);
 
     if (!continues_message(responder.incoming, info)) return refuse(qp, psn, NakCode::invalid_request);

@@ -28,8 +28,8 @@ void Engine::Impl::schedule(Qp& qp) {
 
 std::optional<TxFrame> Engine::Impl::poll_transmit(Time now, std::span<std::byte> buffer) {
     while (scheduled_head != no_node) {
-        if (frames.full() || !dma_room()) return std::nullopt;
         Qp& qp = *qps.at(scheduled_head);
+        if (frames.full() || !dma_room(qp)) return std::nullopt;
         std::optional<TxFrame> frame;
         if (qp.burst_left > 0) {
             const bool requests = request_sendable(now, qp);
