@@ -1,5 +1,6 @@
 // Client memory that cannot be reached (architecture decision 2): what was committed before stays good, the
-// request that met the fault fails, and nothing else happens.
+// request that met the fault fails, and nothing else happens. At the responder it is a remote operational
+// error (0x63): the key was right, the responder could not do it.
 #include <catch2/catch.hpp>
 
 #include "tests/support/story.hpp"

@@ -186,7 +186,7 @@ TEST_CASE("a doubled or late ACK completes nothing twice") {
     CHECK(story.a.counters().retransmission_rounds == 0);
 }
 
-TEST_CASE("reorder: a request overtaken by later ones is asked for again, and comes late as a duplicate") {
+TEST_CASE("reorder: a request overtaken by later ones is asked for again, without a timeout") {
     const DmaMode dma = ANY_DMA_MODE();
     const unsigned behind = GENERATE(1u, 2u, 4u);
     Story story({.dma = dma, .mtu = 256});
@@ -196,7 +196,6 @@ TEST_CASE("reorder: a request overtaken by later ones is asked for again, and co
     story.a.post(write(1, from.all(), to.at()));
     story.run();
     CHECK(story.b.counters().seq_naks_sent >= 1);
-    CHECK(story.b.counters().duplicate_request >= 1);
     CHECK(story.a.counters().local_ack_timeout_err == 0);
     CHECK(story.a.sent() == "wr=1 RDMA_WRITE ok\n");
     CHECK(same_bytes(to.bytes, from.bytes));

@@ -13,11 +13,14 @@ class Judge {
 
     void request(const Sighting& sighting) {
         const std::int32_t psn = sighting.psn;
-        if (psn != next_ && !may_go_back_to(sighting)) complain(sighting, "starts a resend without a reason");
+        if (psn != next_) {
+            if (!may_go_back_to(sighting)) complain(sighting, "starts a resend without a reason");
+            naked_.erase(naked_.begin(), naked_.upper_bound(psn - 1));
+            if (const auto naked = naked_.find(psn); naked != naked_.end()) naked_.erase(naked);
+        }
         const bool answered = answered_with_data(sighting.packet.opcode);
         if (answered) data_requests_[psn] = psn + consumed(sighting.packet);
         last_sent_[psn] = sighting.time;
-        if (const auto naked = naked_.find(psn); naked != naked_.end()) naked_.erase(naked);
         next_ = psn + consumed(sighting.packet);
     }
 
@@ -54,18 +57,27 @@ class Judge {
     bool may_go_back_to(const Sighting& sighting) const {
         const std::int32_t psn = sighting.psn;
         // Forward: past what an answer has covered in the meantime.
-        if (psn > next_) return highest_answer_ && *highest_answer_ >= psn - 1;
+        const bool covered = highest_answer_ && *highest_answer_ >= psn - 1;
+        if (psn > next_) return covered;
         if (naked_.count(psn) != 0) return true;
-        // A READ, whole or from a gap, or an atomic that something answered beyond.
-        const auto after = data_requests_.upper_bound(psn);
-        if (after != data_requests_.begin()) {
-            const auto& [first, end] = *std::prev(after);
-            if (psn >= first && psn < end && highest_answer_ && *highest_answer_ > psn) return true;
-            if (psn >= first && psn < end && sighting.time - last_sent_.at(first) >= ack_timeout_)
-                return true;
-        }
+        // Back to an earlier PSN, which was acknowledged before it could be sent again.
+        if (covered && !naked_.empty() && *naked_.begin() < psn) return true;
+        const auto before = last_sent_.find(psn - 1);
+        if (covered && before != last_sent_.end() && sighting.time - before->second >= ack_timeout_)
+            return true;
+        if (was_passed(psn, sighting.time)) return true;
+        if (covered && was_passed(psn - 1, sighting.time)) return true;
         const auto sent = last_sent_.find(psn);
         return sent != last_sent_.end() && sighting.time - sent->second >= ack_timeout_;
+    }
+
+    // A READ, whole or from a gap, or an atomic that something answered beyond, or that was sent T ago.
+    bool was_passed(std::int32_t psn, engine::Time now) const {
+        const auto after = data_requests_.upper_bound(psn);
+        if (after == data_requests_.begin()) return false;
+        const auto& [first, end] = *std::prev(after);
+        if (psn >= end) return false;
+        return (highest_answer_ && *highest_answer_ >= psn) || now - last_sent_.at(first) >= ack_timeout_;
     }
 
     void complain(const Sighting& sighting, const char* what) {

@@ -50,7 +50,8 @@ class Script {
     engine::Time now() const { return now_; }
     void settle();
     void run_for(engine::Duration duration);
-    // To the engine's next deadline and past it; false if there is none.
+    // Past as many of the engine's deadlines as it takes to say something: it may be woken early.
+    // False if no timer runs.
     bool run_to_deadline();
 
  private:
