@@ -6,6 +6,7 @@
 
 #include "client/error.hpp"
 #include "client/objects.hpp"
+#include "client/raw_enum.hpp"
 #include "ipc/doorbell.hpp"
 
 namespace rocem::client {
@@ -24,8 +25,8 @@ bool deliver(Context& context, const ipc::Cqe& cqe, rocem_wc& wc) {
     queue.completed.store(cqe.wqe_index + 1, std::memory_order_release);
 
     wc.wr_id = cqe.wr_id;
-    wc.status = static_cast<rocem_wc_status>(cqe.status);
-    wc.opcode = static_cast<rocem_wc_opcode>(cqe.opcode);
+    set_raw_value(wc.status, cqe.status);
+    set_raw_value(wc.opcode, cqe.opcode);
     wc.byte_len = cqe.byte_len;
     wc.immediate = cqe.immediate;
     wc.qp_num = cqe.qpn;
@@ -180,7 +181,7 @@ int rocem_req_notify_cq(rocem_cq* cq, int solicited_only) {
 }
 
 const char* rocem_wc_status_str(rocem_wc_status status) {
-    switch (status) {
+    switch (rocem::client::raw_value(status)) {
         case ROCEM_WC_SUCCESS:
             return "success";
         case ROCEM_WC_LOC_LEN_ERR:

@@ -9,6 +9,7 @@
 #include "client/error.hpp"
 #include "client/fork.hpp"
 #include "client/objects.hpp"
+#include "client/raw_enum.hpp"
 
 namespace rocem::client {
 namespace {
@@ -150,9 +151,9 @@ int rocem_query_port(rocem_context* context, uint8_t port_num, rocem_port_attr* 
         context_of(context).connection.ask("rocem_query_port", ipc::MessageType::query_port, request, reply);
     if (error != 0) return error;
     *attr = {};
-    attr->state = static_cast<rocem_port_state>(reply.state);
-    attr->max_mtu = static_cast<rocem_mtu>(reply.max_mtu);
-    attr->active_mtu = static_cast<rocem_mtu>(reply.active_mtu);
+    rocem::client::set_raw_value(attr->state, reply.state);
+    rocem::client::set_raw_value(attr->max_mtu, reply.max_mtu);
+    rocem::client::set_raw_value(attr->active_mtu, reply.active_mtu);
     attr->gid_tbl_len = reply.gid_table_length;
     attr->pkey_tbl_len = reply.pkey_table_length;
     attr->max_msg_sz = reply.max_msg_size;

@@ -6,6 +6,7 @@
 #include "client/error.hpp"
 #include "client/fork.hpp"
 #include "client/objects.hpp"
+#include "client/raw_enum.hpp"
 #include "ipc/dirty_bitmap.hpp"
 #include "ipc/doorbell.hpp"
 
@@ -85,7 +86,7 @@ bool is_qp_event(std::uint32_t type) {
 bool tell_async(Context& context, const rocem_abi_async_event& from, rocem_async_event& event) {
     const std::lock_guard lock(context.events_mutex);
     event = {};
-    event.event_type = static_cast<rocem_event_type>(from.type);
+    set_raw_value(event.event_type, from.type);
     if (is_qp_event(from.type)) {
         const auto qp = context.qps.find(from.slot);
         if (qp == context.qps.end()) return false;
@@ -208,11 +209,11 @@ int rocem_get_async_event(rocem_context* context, rocem_async_event* event) {
 }
 
 void rocem_ack_async_event(const rocem_async_event* event) {
-    if (rocem::client::is_qp_event(event->event_type)) {
+    if (rocem::client::is_qp_event(rocem::client::raw_value(event->event_type))) {
         Context& owner = context_of(event->element.qp->context);
         if (owner.connection.forked()) return;
         rocem::client::acknowledge(owner, qp_of(event->element.qp).async_events, 1);
-    } else if (event->event_type == ROCEM_EVENT_CQ_ERR) {
+    } else if (rocem::client::raw_value(event->event_type) == ROCEM_EVENT_CQ_ERR) {
         Context& owner = context_of(event->element.cq->context);
         if (owner.connection.forked()) return;
         rocem::client::acknowledge(owner, cq_of(event->element.cq).async_events, 1);

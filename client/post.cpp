@@ -5,6 +5,7 @@
 
 #include "client/error.hpp"
 #include "client/objects.hpp"
+#include "client/raw_enum.hpp"
 #include "ipc/dirty_bitmap.hpp"
 #include "ipc/doorbell.hpp"
 
@@ -58,9 +59,9 @@ int check_sges(const char* call, const rocem_sge* sges, int count, std::uint32_t
 // 0 or an errno, with words.
 int check_send(const Qp& qp, const rocem_send_wr& wr, std::uint64_t max_msg_size) {
     constexpr const char* call = "rocem_post_send";
-    if (static_cast<unsigned>(wr.opcode) > ROCEM_WR_ATOMIC_FETCH_AND_ADD) {
-        return fail(EINVAL, "%s: opcode: %u is not supported", call, static_cast<unsigned>(wr.opcode));
-    }
+    const unsigned opcode = raw_value(wr.opcode);
+    if (opcode > ROCEM_WR_ATOMIC_FETCH_AND_ADD)
+        return fail(EINVAL, "%s: opcode: %u is not supported", call, opcode);
     if ((wr.send_flags & ~send_flags_known) != 0) {
         return fail(EINVAL, "%s: send_flags: 0x%x has unknown bits", call, wr.send_flags);
     }

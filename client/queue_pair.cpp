@@ -6,6 +6,7 @@
 
 #include "client/error.hpp"
 #include "client/objects.hpp"
+#include "client/raw_enum.hpp"
 
 namespace rocem::client {
 namespace {
@@ -44,9 +45,9 @@ rocem_abi_qp_attributes attributes_to_abi(const rocem_qp_attr& attr) {
     abi.dest_qpn = attr.dest_qp_num;
     abi.access_flags = attr.qp_access_flags;
     abi.pkey_index = attr.pkey_index;
-    abi.state = static_cast<std::uint8_t>(attr.qp_state);
-    abi.cur_state = static_cast<std::uint8_t>(attr.cur_qp_state);
-    abi.path_mtu = static_cast<std::uint8_t>(attr.path_mtu);
+    abi.state = static_cast<std::uint8_t>(raw_value(attr.qp_state));
+    abi.cur_state = static_cast<std::uint8_t>(raw_value(attr.cur_qp_state));
+    abi.path_mtu = static_cast<std::uint8_t>(raw_value(attr.path_mtu));
     abi.en_sqd_async_notify = attr.en_sqd_async_notify;
     abi.max_rd_atomic = attr.max_rd_atomic;
     abi.max_dest_rd_atomic = attr.max_dest_rd_atomic;
@@ -75,9 +76,9 @@ void attributes_from_abi(const rocem_abi_qp_attributes& abi, rocem_qp_attr& attr
     attr.dest_qp_num = abi.dest_qpn;
     attr.qp_access_flags = abi.access_flags;
     attr.pkey_index = abi.pkey_index;
-    attr.qp_state = static_cast<rocem_qp_state>(abi.state);
-    attr.cur_qp_state = static_cast<rocem_qp_state>(abi.cur_state);
-    attr.path_mtu = static_cast<rocem_mtu>(abi.path_mtu);
+    set_raw_value(attr.qp_state, abi.state);
+    set_raw_value(attr.cur_qp_state, abi.cur_state);
+    set_raw_value(attr.path_mtu, abi.path_mtu);
     attr.en_sqd_async_notify = abi.en_sqd_async_notify;
     attr.sq_draining = abi.sq_draining;
     attr.max_rd_atomic = abi.max_rd_atomic;
@@ -91,9 +92,9 @@ void attributes_from_abi(const rocem_abi_qp_attributes& abi, rocem_qp_attr& attr
 
 // Enumerations are wider here than in a message: what would be cut is refused. 0 or EINVAL.
 int check_ranges(const char* call, const rocem_qp_attr& attr, std::uint32_t mask) {
-    const auto state = static_cast<unsigned>(attr.qp_state);
-    const auto cur_state = static_cast<unsigned>(attr.cur_qp_state);
-    const auto path_mtu = static_cast<unsigned>(attr.path_mtu);
+    const unsigned state = raw_value(attr.qp_state);
+    const unsigned cur_state = raw_value(attr.cur_qp_state);
+    const unsigned path_mtu = raw_value(attr.path_mtu);
     if ((mask & ROCEM_QP_STATE) != 0 && state > ROCEM_QPS_ERR)
         return fail(EINVAL, "%s: qp_state: %u", call, state);
     if ((mask & ROCEM_QP_CUR_STATE) != 0 && cur_state > ROCEM_QPS_ERR) {
@@ -194,7 +195,7 @@ rocem_qp* rocem_create_qp(rocem_pd* pd, rocem_qp_init_attr* init_attr) {
     if (!qp) return fail_null(ENOMEM, "%s: no memory", call);
 
     rocem_abi_create_qp_request request{};
-    request.qp_type = static_cast<std::uint32_t>(init_attr->qp_type);
+    request.qp_type = rocem::client::raw_value(init_attr->qp_type);
     request.pd = pd_of(pd).id;
     request.send_cq_slot = cq_of(init_attr->send_cq).slot;
     request.recv_cq_slot = cq_of(init_attr->recv_cq).slot;
