@@ -138,15 +138,7 @@ TEST_CASE("pad_count: only what ends a message is padded, to a multiple of four"
         {Opcode::rc_send_only, 6, 1},
         {Opcode::rc_send_last, 3, 3},
     }));
-    Bytes frame = make_frame(opcode, bytes + 4 - bytes % 4);
-    frame.resize(frame.size() - (4 - bytes % 4));
-    frame[ip_at + 2] = static_cast<std::byte>((frame.size() - ip_at) >> 8);
-    frame[ip_at + 3] = static_cast<std::byte>(frame.size() - ip_at);
-    frame[udp_at + 4] = static_cast<std::byte>((frame.size() - udp_at) >> 8);
-    frame[udp_at + 5] = static_cast<std::byte>(frame.size() - udp_at);
-    frame[bth_at + 1] = static_cast<std::byte>(pad << 4);
-    mend(frame);
-    check_refused(frame, DropReason::pad_count);
+    check_refused(make_padded_frame(opcode, bytes - pad, pad), DropReason::pad_count);
 }
 
 TEST_CASE("payload_too_long: beyond the largest path MTU", "[accept]") {

@@ -24,13 +24,13 @@ inline protocol::PathHeaders test_path() {
     return path;
 }
 
-inline Bytes make_frame(protocol::Opcode opcode, std::size_t payload_bytes,
-                        const protocol::PathHeaders& path = test_path()) {
+inline Bytes make_padded_frame(protocol::Opcode opcode, std::size_t payload_bytes, unsigned pad_bytes,
+                               const protocol::PathHeaders& path = test_path()) {
     const Bytes payload(payload_bytes, std::byte{0x77});
     protocol::RocePacket roce;
     roce.info = &protocol::opcode_info(opcode);
     roce.bth.opcode = static_cast<std::uint8_t>(opcode);
-    roce.bth.pad_count = protocol::PadCount::for_length(payload_bytes).value();
+    roce.bth.pad_count = static_cast<std::uint8_t>(pad_bytes);
     roce.bth.dest_qp = protocol::Qpn(0x11);
     roce.bth.psn = protocol::Psn(0xfffffe);
     roce.reth = {0x1000, protocol::RKey(0x1234), static_cast<std::uint32_t>(payload_bytes)};
@@ -38,6 +38,12 @@ inline Bytes make_frame(protocol::Opcode opcode, std::size_t payload_bytes,
     Bytes frame(protocol::frame_bytes_max(payload_bytes + 4));
     frame.resize(protocol::encode_frame(protocol::build_template(path), roce, 1, frame));
     return frame;
+}
+
+inline Bytes make_frame(protocol::Opcode opcode, std::size_t payload_bytes,
+                        const protocol::PathHeaders& path = test_path()) {
+    return make_padded_frame(opcode, payload_bytes, protocol::PadCount::for_length(payload_bytes).value(),
+                             path);
 }
 
 // Puts back what a change of IPv4 fields and of the transport made wrong: header checksum and ICRC.
