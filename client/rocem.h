@@ -266,7 +266,7 @@ struct rocem_qp {
     enum rocem_qp_type qp_type;
 };
 
-/* In state RESET. EINVAL: a cap above the device's limit, or another type than RC. */
+/* In state RESET. EINVAL: a cap above the device's limit; EOPNOTSUPP: another type than RC. */
 struct rocem_qp* rocem_create_qp(struct rocem_pd* pd, struct rocem_qp_init_attr* init_attr);
 /* Its completions that have not been polled vanish. Waits until every async event of this QP has been
  * acknowledged. */

@@ -1,18 +1,20 @@
 /* What rocemd and its clients share: every structure in shared memory or on the control socket.
  *
- * C11 and C++. Host byte order (both sides run on one machine), fixed-width fields, offsets instead of pointers. All
- * reserved fields are zero. Sizes and offsets are asserted at the end.
+ * C11 and C++. Host byte order (both sides run on one machine), fixed-width fields, offsets instead of
+ * pointers. All reserved fields are zero. Sizes and offsets are asserted at the end.
  *
- * A session is one connected control socket. The client says hello, opens one NIC, and gets these descriptors:
+ * A session is one connected control socket. The client says hello, opens one NIC, and gets these
+ * descriptors:
  *
- *   session segment  (shared)     which of the client's queues have new work; which events did not fit a channel
+ *   session segment  (shared)     which queues have new work; which events did not fit a channel
  *   worker page      (read-only)  whether the worker that drives the NIC sleeps
  *   counters page    (read-only)  the NIC's counters, labelled
  *   doorbell         eventfd      the client writes it when the worker sleeps; the daemon never reads it
- *   event socket     SEQPACKET    asynchronous events (rocem_abi_async_event); its end of file: the daemon is gone
+ *   event socket     SEQPACKET    rocem_abi_async_event; its end of file: the daemon is gone
  *
- * Each completion channel is a SEQPACKET socket more; each CQ and QP lives in a segment (memfd sealed against change
- * of size) that is named in the answer that made it. Numbers of states, opcodes, masks and events equal libibverbs'.
+ * Each completion channel is a SEQPACKET socket more; each CQ and QP lives in a segment (memfd sealed against
+ * change of size) that is named in the answer that made it. Numbers of states, opcodes, masks and events
+ * equal libibverbs'.
  */
 #ifndef ROCEM_IPC_ABI_H
 #define ROCEM_IPC_ABI_H
@@ -24,22 +26,25 @@
 extern "C" {
 #endif
 
-/* Versions of this file that this file's reader speaks. The layout of the two hello messages never changes. */
+/* Versions of this file that this file's reader speaks. The layout of the two hello messages never changes.
+ */
 #define ROCEM_ABI_VERSION_MIN 1u
 #define ROCEM_ABI_VERSION_MAX 1u
 
-#define ROCEM_ABI_MAGIC 0x4d434f52u          /* "ROCM", first word of hello, session segment, worker and counters page */
+#define ROCEM_ABI_MAGIC \
+    0x4d434f52u /* "ROCM", first word of hello, session segment, worker and counters page */
 #define ROCEM_ABI_CACHE_LINE 64u
-#define ROCEM_ABI_QUEUE_SLOTS_MAX 16384u     /* QPs of one session, and CQs of one session */
-#define ROCEM_ABI_NAME_BYTES 32u             /* with the terminating zero */
-#define ROCEM_ABI_REASON_BYTES 240u          /* with the terminating zero */
-#define ROCEM_ABI_TEXT_BYTES 480u            /* a management request, without a terminating zero */
-#define ROCEM_ABI_MESSAGE_BYTES_MAX 1024u    /* of any message on any of the sockets */
-#define ROCEM_ABI_FDS_MAX 5u                 /* descriptors that travel with one message */
+#define ROCEM_ABI_QUEUE_SLOTS_MAX 16384u  /* QPs of one session, and CQs of one session */
+#define ROCEM_ABI_NAME_BYTES 32u          /* with the terminating zero */
+#define ROCEM_ABI_REASON_BYTES 240u       /* with the terminating zero */
+#define ROCEM_ABI_TEXT_BYTES 480u         /* a management request, without a terminating zero */
+#define ROCEM_ABI_MESSAGE_BYTES_MAX 1024u /* of any message on any of the sockets */
+#define ROCEM_ABI_FDS_MAX 5u              /* descriptors that travel with one message */
 
 /* ---------------------------------------------------------------- rings */
 
-/* Free-running 32-bit indices: the slot of index i is i & (slots - 1); producer - consumer <= capacity <= slots. */
+/* Free-running 32-bit indices: the slot of index i is i & (slots - 1); producer - consumer <= capacity <=
+ * slots. */
 struct rocem_abi_ring_words {
     uint32_t producer; /* entries ever published */
     uint32_t reserved0[15];
@@ -54,13 +59,14 @@ struct rocem_abi_sge {
 };
 
 enum rocem_abi_send_flags { /* enum ibv_send_flags */
-    ROCEM_ABI_SEND_FENCE = 1,
-    ROCEM_ABI_SEND_SIGNALED = 2,
-    ROCEM_ABI_SEND_SOLICITED = 4,
-    ROCEM_ABI_SEND_INLINE = 8
+                            ROCEM_ABI_SEND_FENCE = 1,
+                            ROCEM_ABI_SEND_SIGNALED = 2,
+                            ROCEM_ABI_SEND_SOLICITED = 4,
+                            ROCEM_ABI_SEND_INLINE = 8
 };
 
-/* Head of a slot of a send queue; num_sge SGEs, or inline_length bytes when ROCEM_ABI_SEND_INLINE is set, follow. */
+/* Head of a slot of a send queue; num_sge SGEs, or inline_length bytes when ROCEM_ABI_SEND_INLINE is set,
+ * follow. */
 struct rocem_abi_send_wqe {
     uint64_t wr_id;
     uint64_t remote_addr;   /* RDMA and atomics */
@@ -82,12 +88,11 @@ struct rocem_abi_recv_wqe {
     uint32_t reserved;
 };
 
-enum rocem_abi_cqe_flags {
-    ROCEM_ABI_CQE_WITH_IMMEDIATE = 1
-};
+enum rocem_abi_cqe_flags { ROCEM_ABI_CQE_WITH_IMMEDIATE = 1 };
 
-/* wqe_index is the free-running ring index of the request. The completion of a send request frees its slot and all
- * before it. A completion whose (qp_slot, qp_epoch) is no longer that of a QP is of a dead QP, or older than a RESET. */
+/* wqe_index is the free-running ring index of the request. The completion of a send request frees its slot
+ * and all before it. A completion whose (qp_slot, qp_epoch) is no longer that of a QP is of a dead QP, or
+ * older than a RESET. */
 struct rocem_abi_cqe {
     uint64_t wr_id;
     uint32_t qp_slot;
@@ -102,13 +107,10 @@ struct rocem_abi_cqe {
     uint32_t reserved[7];
 };
 
-enum rocem_abi_arm {
-    ROCEM_ABI_ARM_NONE = 0,
-    ROCEM_ABI_ARM_SOLICITED = 1,
-    ROCEM_ABI_ARM_ANY = 2
-};
+enum rocem_abi_arm { ROCEM_ABI_ARM_NONE = 0, ROCEM_ABI_ARM_SOLICITED = 1, ROCEM_ABI_ARM_ANY = 2 };
 
-/* Head of a CQ in its segment. The client raises arm; the worker takes it (sets it to NONE) when it sends the event. */
+/* Head of a CQ in its segment. The client raises arm; the worker takes it (sets it to NONE) when it sends the
+ * event. */
 struct rocem_abi_cq_head {
     struct rocem_abi_ring_words ring; /* the worker produces, the client consumes */
     uint32_t arm;
@@ -137,9 +139,10 @@ struct rocem_abi_session_segment {
     uint32_t magic;
     uint32_t version; /* the one that hello agreed on */
     uint32_t reserved[14];
-    struct rocem_abi_bitmap send_dirty;    /* client sets: the QP slot's send queue has new entries */
-    struct rocem_abi_bitmap recv_dirty;    /* client sets: its receive queue has */
-    struct rocem_abi_bitmap missed_events; /* worker sets: CQ slots whose event found the channel's socket full */
+    struct rocem_abi_bitmap send_dirty; /* client sets: the QP slot's send queue has new entries */
+    struct rocem_abi_bitmap recv_dirty; /* client sets: its receive queue has */
+    struct rocem_abi_bitmap
+        missed_events; /* worker sets: CQ slots whose event found the channel's socket full */
 };
 
 struct rocem_abi_worker_page {
@@ -148,7 +151,8 @@ struct rocem_abi_worker_page {
     uint32_t reserved[14];
 };
 
-/* `count` values (uint64_t) at values_offset, `count` labels of ROCEM_ABI_LABEL_BYTES each at labels_offset. */
+/* `count` values (uint64_t) at values_offset, `count` labels of ROCEM_ABI_LABEL_BYTES each at labels_offset.
+ */
 #define ROCEM_ABI_LABEL_BYTES 64u
 struct rocem_abi_counters_page {
     uint32_t magic;
@@ -158,8 +162,8 @@ struct rocem_abi_counters_page {
     uint32_t reserved[12];
 };
 
-/* Where an object lies. The segment's descriptor comes along each time; a client that has mapped segment_id keeps its
- * mapping and closes the descriptor. */
+/* Where an object lies. The segment's descriptor comes along each time; a client that has mapped segment_id
+ * keeps its mapping and closes the descriptor. */
 struct rocem_abi_segment_ref {
     uint32_t segment_id;
     uint32_t reserved;
@@ -170,8 +174,8 @@ struct rocem_abi_segment_ref {
 
 /* ---------------------------------------------------------------- control messages */
 
-/* A request is one datagram; its answer has the same type and request_id and either error == 0 and the type's reply
- * body, or error != 0 and a rocem_abi_refusal. */
+/* A request is one datagram; its answer has the same type and request_id and either error == 0 and the type's
+ * reply body, or error != 0 and a rocem_abi_refusal. */
 enum rocem_abi_message_type {
     ROCEM_ABI_HELLO = 1,
     ROCEM_ABI_LIST_NICS = 2,
@@ -320,7 +324,8 @@ struct rocem_abi_alloc_pd_reply {
     uint32_t reserved;
 };
 
-/* Requests that name one object: dealloc_pd, free_memory, dereg_mr, destroy_channel, destroy_cq, query_qp, destroy_qp. */
+/* Requests that name one object: dealloc_pd, free_memory, dereg_mr, destroy_channel, destroy_cq, query_qp,
+ * destroy_qp. */
 struct rocem_abi_object_request {
     struct rocem_abi_header header;
     uint32_t object; /* pd, region, mr, channel, CQ slot, QP slot */
@@ -470,7 +475,8 @@ struct rocem_abi_modify_qp_request {
 
 struct rocem_abi_modify_qp_reply {
     struct rocem_abi_header header;
-    uint32_t qp_epoch; /* a RESET gives a new one, and empties both rings: their indices go on from the request's */
+    uint32_t qp_epoch; /* a RESET gives a new one, and empties both rings: their indices go on from the
+                          request's */
     uint32_t state;
 };
 
@@ -482,7 +488,8 @@ struct rocem_abi_query_qp_reply {
     uint32_t reserved;
 };
 
-/* A question of rocemctl, "status", "nics", "qps" or "counters", maybe with the name of a NIC behind a blank. */
+/* A question of rocemctl, "status", "nics", "qps" or "counters", maybe with the name of a NIC behind a blank.
+ */
 struct rocem_abi_management_request {
     struct rocem_abi_header header;
     uint32_t text_bytes;
