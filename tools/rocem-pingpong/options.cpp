@@ -79,8 +79,9 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_status) {
     app.add_option("--iterations", options.iterations, "messages of each verb and size")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option("--total-bytes", options.total_bytes,
-                   "instead of --iterations: so many bytes of each verb and size");
+    app.add_option(
+        "--total-bytes", options.total_bytes,
+        "instead of --iterations: as many messages of each verb and size as make up so many bytes");
     app.add_option("--depth", options.depth, "messages under way at once")
         ->check(CLI::Range(1u, depth_max))
         ->capture_default_str();
