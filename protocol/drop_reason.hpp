@@ -37,7 +37,6 @@ namespace rocem::protocol {
     X(source_address_mismatch, "the source address is not the connected peer's")                     \
     X(destination_address_mismatch, "the destination address is not the connection's own")           \
     X(p_key_mismatch, "the partition key does not match")                                            \
-    X(q_key_mismatch, "the queue key does not match")                                                \
     X(out_of_sequence, "ahead of the expected PSN")                                                  \
     X(after_fatal_error, "behind a packet that ended the connection")                                \
     X(invalid_duplicate, "a duplicate that matches nothing executed")                                \

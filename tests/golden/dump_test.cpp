@@ -12,6 +12,7 @@
 
 #include "tests/golden/captures.hpp"
 #include "tests/golden/pcap_files.hpp"
+#include "tests/unit/protocol/known_frames.hpp"
 
 using namespace rocem::test;
 using rocem::tools::PcapReader;
@@ -103,6 +104,41 @@ TEST_CASE("one line a packet", "[dump]") {
     const Dumped bad = dump({capture_path("t_corrupt.pcap")});
     CHECK(std::count_if(bad.lines.begin(), bad.lines.end(),
                         [](const std::string& line) { return contains(line, "ICRC BAD"); }) == 17);
+}
+
+TEST_CASE("wrong UDP checksums and lengths are named", "[dump]") {
+    // The table: one deliberate bad UDP checksum.
+    const Dumped probes = dump({capture_path("host_rc_requester.pcap")});
+    CHECK(std::count_if(probes.lines.begin(), probes.lines.end(),
+                        [](const std::string& line) { return contains(line, "UDP checksum BAD"); }) == 1);
+
+    std::vector<TimedFrame> frames = frames_of("t_rnr_one.pcap");
+    frames.resize(1);
+    frames[0].bytes[39] ^= std::byte{0x04};  // the UDP length, which the ICRC covers
+    const TemporaryDirectory directory;
+    write_file(directory.path("a.pcap"), pcap_file({}, frames));
+    const Dumped dumped = dump({directory.path("a.pcap")});
+    CHECK(contains(dumped.lines[0], "UDP length BAD ICRC BAD"));
+    CHECK(dumped.status == 1);
+}
+
+TEST_CASE("VLAN tags, trailers and RoCE v1 have their ICRC checked", "[dump]") {
+    std::vector<TimedFrame> frames;
+    for (const char* tags : {"", "8100 0064", "88a8 0001 8100 0064"}) {
+        for (const KnownFrame& known : known_frames()) {
+            Bytes frame = build(known);
+            const Bytes inserted = from_hex(tags);
+            frame.insert(frame.begin() + 12, inserted.begin(), inserted.end());
+            frame.insert(frame.end(), 6, std::byte{0x3c});
+            frames.push_back({1, 0, frame, 0});
+        }
+    }
+    const TemporaryDirectory directory;
+    write_file(directory.path("a.pcap"), pcap_file({}, frames));
+    const Dumped dumped = dump({directory.path("a.pcap")});
+    // Of the six, two are RoCE v1: other frames, with an ICRC.
+    CHECK(dumped.last_line() == "18 frames: 12 RoCE v2, 6 other; ICRC 18 ok, 0 bad, 0 not checked");
+    CHECK(dumped.status == 0);
 }
 
 TEST_CASE("a cut capture is not checked, never bad", "[dump]") {

@@ -106,7 +106,7 @@ TEST_CASE("a capture without frames", "[pcap]") {
 
 TEST_CASE("files that are no capture of Ethernet say so, and name themselves", "[pcap]") {
     const TemporaryDirectory directory;
-    const auto check_error = [&directory](const std::string& path, const std::string& part) {
+    const auto check_error = [](const std::string& path, const std::string& part) {
         const Result result = read(path);
         INFO(result.error);
         CHECK(result.frames.empty());

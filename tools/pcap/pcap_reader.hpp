@@ -1,5 +1,5 @@
 // Reads captures of Ethernet frames: classic pcap of either byte order with microseconds or nanoseconds, and
-// pcapng.
+// pcapng, also of several interfaces if they have one link type and one snapshot length (a limit of libpcap).
 #pragma once
 
 #include <chrono>
