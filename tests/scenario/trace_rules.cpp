@@ -15,8 +15,13 @@ class Judge {
         const std::int32_t psn = sighting.psn;
         if (psn != next_) {
             if (!may_go_back_to(sighting)) complain(sighting, "starts a resend without a reason");
-            naked_.erase(naked_.begin(), naked_.upper_bound(psn - 1));
-            if (const auto naked = naked_.find(psn); naked != naked_.end()) naked_.erase(naked);
+            // One NAK explains one going back; those before this PSN are explained by it, too.
+            const auto here = naked_.lower_bound(psn);
+            if (here != naked_.begin()) {
+                naked_.erase(naked_.begin(), here);
+            } else if (here != naked_.end() && *here == psn) {
+                naked_.erase(here);
+            }
         }
         const bool answered = answered_with_data(sighting.packet.opcode);
         if (answered) data_requests_[psn] = psn + consumed(sighting.packet);
@@ -35,6 +40,11 @@ class Judge {
             naked_.insert(psn);
             if (sighting.fate == Fate::duplicated) naked_.insert(psn);
         }
+        // Data that comes late or never is passed by a later answer: an implied NAK (5.9.6, 5.9.7).
+        const bool data = packet.is_read_response() || packet.opcode == Op::atomic_acknowledge;
+        const bool overtaken = highest_answer_ && psn < *highest_answer_;
+        const bool arrives = sighting.fate == Fate::delivered || sighting.fate == Fate::duplicated;
+        if (data && (overtaken || !arrives)) naked_.insert(psn);
         if (packet.is_positive_ack()) {
             if (covered_ && psn < *covered_) complain(sighting, "covers less than an ACK before it");
             covered_ = psn;
