@@ -10,8 +10,9 @@ constexpr std::uint32_t qpn_bound = 1u << 20;
 constexpr std::uint32_t first_ordinary_qpn = 2;  // 0 and 1 are SMI and GSI
 
 EngineSettings within_what_nodes_hold(EngineSettings settings) {
-    settings.limits.max_sge = std::min(settings.limits.max_sge, sges_max);
-    settings.dma_ops_max = std::max(settings.dma_ops_max, settings.limits.max_sge);
+    settings.limits.max_sge = std::clamp(settings.limits.max_sge, 1u, sges_max);
+    settings.dma_ops_max =
+        std::clamp(settings.dma_ops_max, settings.limits.max_sge, DmaTable::operations_max_max);
     settings.limits.max_inline_data = std::min(settings.limits.max_inline_data, inline_bytes_max);
     return settings;
 }

@@ -12,6 +12,7 @@ std::uint32_t Engine::Impl::append_received(Qp& qp, const ReceivedPacket& packet
         received_packets[responder.packets_tail].next = node;
     }
     responder.packets_tail = node;
+    ++responder.packets;
     return node;
 }
 
@@ -31,6 +32,7 @@ void Engine::Impl::commit_ready(Qp& qp) {
         }
         responder.packets_head = packet.next;
         if (responder.packets_head == no_node) responder.packets_tail = no_node;
+        --responder.packets;
         received_packets.release(node);
         switch (packet.kind) {
             case ReceivedPacket::Kind::sequence_nak:
@@ -120,7 +122,7 @@ void Engine::Impl::handle_dma(Time now, std::span<const DmaAnswer> answers) {
                 if (current) answer_response(now, qp, pending.reference, answer.ok);
                 break;
         }
-        erase_if_quiet(qp);
+        operation_ended(qp);
     }
 }
 

@@ -151,15 +151,13 @@ void Engine::Impl::response_received(Time now, Qp& qp, SendWqe& wqe, protocol::P
     retire_done(now, qp);
 }
 
-bool Engine::Impl::read_response_fits(const Qp& qp, std::uint32_t node, std::uint32_t number,
+bool Engine::Impl::read_response_fits(const Qp& qp, const SendWqe& wqe, std::uint32_t number,
                                       const protocol::RocePacket& roce) const {
-    const SendWqe& wqe = send_wqes[node];
     const bool last = number + 1 == wqe.packets;
     const std::uint64_t expected = last ? wqe.length - std::uint64_t{number} * qp.mtu() : qp.mtu();
     if (!is_positive(roce) || roce.payload.size() != expected) return false;
-    if (last || !roce.info->ends_message()) return last == roce.info->ends_message();
-    // The end of one of several requests for a long READ.
-    return qp.send_queue.cursor == node && qp.send_queue.cursor_packet == number + 1;
+    const bool ends_request = last || (number + 1) % read_request_psns_max == 0;
+    return ends_request == roce.info->ends_message();
 }
 
 PacketResult Engine::Impl::handle_read_response(Time now, Qp& qp, const protocol::RocePacket& roce,
@@ -167,14 +165,20 @@ PacketResult Engine::Impl::handle_read_response(Time now, Qp& qp, const protocol
     const protocol::Psn psn = roce.bth.psn;
     const std::uint32_t node = find_wqe(qp, psn);
     if (node == no_node) return drop(DropReason::bad_response);
-    if (!acknowledge_before(now, qp, psn)) return drop(DropReason::out_of_sequence);
+    if (!acknowledge_before(now, qp, psn)) {
+        retire_done(now, qp);
+        return drop(DropReason::out_of_sequence);
+    }
     SendWqe& wqe = send_wqes[node];
     const std::uint32_t number = wqe.responded;
-    if (!wqe.is_read() || !read_response_fits(qp, node, number, roce)) {
+    if (!wqe.is_read() || !read_response_fits(qp, wqe, number, roce)) {
         fail_wqe(now, qp, node, WcStatus::bad_response_error);
         return drop(DropReason::bad_response);
     }
-    if (!dma_room(qp)) return drop(DropReason::backlog_full);
+    if (!dma_room(qp)) {
+        retire_done(now, qp);
+        return drop(DropReason::backlog_full);
+    }
     Pieces pieces;
     if (!gather(qp, wqe.sges, std::uint64_t{number} * qp.mtu(), roce.payload.size(), access_local_write,
                 pieces)) {
@@ -192,22 +196,26 @@ PacketResult Engine::Impl::handle_atomic_response(Time now, Qp& qp, const protoc
     const protocol::Psn psn = roce.bth.psn;
     const std::uint32_t node = find_wqe(qp, psn);
     if (node == no_node) return drop(DropReason::bad_response);
-    if (!acknowledge_before(now, qp, psn)) return drop(DropReason::out_of_sequence);
+    if (!acknowledge_before(now, qp, psn)) {
+        retire_done(now, qp);
+        return drop(DropReason::out_of_sequence);
+    }
     SendWqe& wqe = send_wqes[node];
     if (!wqe.is_atomic() || !is_positive(roce)) {
         fail_wqe(now, qp, node, WcStatus::bad_response_error);
         return drop(DropReason::bad_response);
     }
-    if (!dma_room(qp)) return drop(DropReason::backlog_full);
+    if (!dma_room(qp)) {
+        retire_done(now, qp);
+        return drop(DropReason::backlog_full);
+    }
     Pieces pieces;
-    if (!gather(qp, wqe.sges, 0, sizeof wqe.atomic_result, access_local_write, pieces)) {
+    if (!gather(qp, wqe.sges, 0, sizeof roce.atomic_ack_eth.original, access_local_write, pieces)) {
         fail_wqe(now, qp, node, WcStatus::local_protection_error);
         return {};
     }
     // Big endian on the wire, the host's order in memory.
-    wqe.atomic_result = roce.atomic_ack_eth.original;
-    const auto bytes = std::as_bytes(std::span(&wqe.atomic_result, 1));
-    wqe.dma_pending += write_pieces(qp, pieces, bytes, token, true, DmaPurpose::response_data, node);
+    wqe.dma_pending += write_value(qp, pieces, roce.atomic_ack_eth.original, token, node);
     response_received(now, qp, wqe, psn);
     return {};
 }

@@ -170,6 +170,7 @@ void Engine::Impl::clear_responder(Qp& qp, bool keep_responses) {
         received_packets.release(node);
     }
     responder.packets_tail = no_node;
+    responder.packets = 0;
     if (responder.receive != no_node) release_receive(responder.receive);
     responder.receive = no_node;
     responder.incoming = IncomingMessage::none;

@@ -1,6 +1,8 @@
 // DMA operations that were asked for and not answered.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,10 +26,16 @@ struct PendingDma {
     std::uint32_t mr = 0;    // slot
     std::uint32_t life = 0;  // Qp::life when it was asked for: answers to an earlier life are only counted
     std::uint64_t id = 0;    // 0: free
+    // A write whose bytes stand in no frame (an atomic's result): kept here until the answer, whatever
+    // becomes of the work request.
+    std::array<std::byte, 8> own_bytes{};
 };
 
 class DmaTable {
  public:
+    static constexpr unsigned slot_bits = 20;
+    static constexpr std::uint32_t operations_max_max = 1u << slot_bits;
+
     explicit DmaTable(std::uint32_t operations_max) : slots_(operations_max) {
         free_.reserve(operations_max);
         for (std::uint32_t i = operations_max; i-- > 0;)
@@ -36,12 +44,15 @@ class DmaTable {
 
     std::uint32_t available() const { return static_cast<std::uint32_t>(free_.size()); }
 
-    // Needs an available slot; fills op.id and queues the operation for poll.
+    // Needs an available slot; fills op.id and queues the operation for poll. A write without from_frame
+    // takes pending.own_bytes.
     void start(DmaOp op, PendingDma pending) {
         const std::uint32_t slot = free_.back();
         free_.pop_back();
         pending.id = op.id = ++sequence_ << slot_bits | slot;
         slots_[slot] = pending;
+        if (op.kind == DmaKind::write && op.from_frame == nullptr)
+            op.from_frame = slots_[slot].own_bytes.data();
         outgoing_.push(op);
     }
 
@@ -63,8 +74,6 @@ class DmaTable {
     }
 
  private:
-    static constexpr unsigned slot_bits = 20;
-
     std::vector<PendingDma> slots_;
     std::vector<std::uint32_t> free_;
     RingBuffer<DmaOp> outgoing_{256};

@@ -87,6 +87,8 @@ class Engine::Impl {
     void schedule(Qp& qp);
     std::optional<TxFrame> poll_transmit(Time now, std::span<std::byte> buffer);
     bool poll_frame(Time now, FrameVerdict& verdict);
+    void operation_ended(Qp& qp);
+    void request_left(Time now, Qp& qp, const PendingFrame& frame);
     void arm_timer(Time now, Qp& qp);
     void update_timer(Qp& qp);
     void handle_timeout(Time now);
@@ -113,11 +115,22 @@ class Engine::Impl {
     // Returns how many operations were started.
     std::uint32_t write_pieces(Qp& qp, const Pieces& pieces, std::span<const std::byte> from, RxToken token,
                                bool last, DmaPurpose purpose, std::uint32_t reference);
-    void start_dma(Qp& qp, DmaOp op, const Translation& at, DmaPurpose purpose, std::uint32_t reference);
+    // The same for eight bytes that stand in no frame.
+    std::uint32_t write_value(Qp& qp, const Pieces& pieces, std::uint64_t value, RxToken token,
+                              std::uint32_t wqe);
+    void start_dma(Qp& qp, DmaOp op, const Translation& at, PendingDma pending);
     // Whether a packet of this QP finds room for all its pieces.
     bool dma_room(const Qp& qp) const {
         const QpCapabilities& cap = qp.init.cap;
         return dma.available() >= std::max({1u, cap.max_send_sge, cap.max_recv_sge});
+    }
+    // A QP may hold as much of the engine's pools as is left for the others: client memory that never answers
+    // stalls its own QP only.
+    bool within_share(const Qp& qp) const {
+        return qp.dma_pending <= dma.available() && qp.frames_pending <= frames.available();
+    }
+    bool backlog_room(const Qp& qp) const {
+        return qp.dma_pending <= dma.available() && qp.responder.packets < received_packets.available();
     }
 
     // --- completer.cpp ---
@@ -127,7 +140,7 @@ class Engine::Impl {
     void handle_nak(Time now, Qp& qp, protocol::Psn psn, protocol::NakCode code);
     PacketResult handle_read_response(Time now, Qp& qp, const protocol::RocePacket& roce, RxToken token);
     PacketResult handle_atomic_response(Time now, Qp& qp, const protocol::RocePacket& roce, RxToken token);
-    bool read_response_fits(const Qp& qp, std::uint32_t node, std::uint32_t number,
+    bool read_response_fits(const Qp& qp, const SendWqe& wqe, std::uint32_t number,
                             const protocol::RocePacket& roce) const;
     void response_received(Time now, Qp& qp, SendWqe& wqe, protocol::Psn psn);
     // Everything before psn has arrived. False: a READ or atomic among it has no answer yet (implied NAK); it

@@ -72,7 +72,10 @@ void Engine::Impl::read_pieces(Qp& qp, const Pieces& pieces, TxFrameId frame, st
         op.length = pieces.items[i].length;
         op.to_frame = to;
         to += op.length;
-        start_dma(qp, op, pieces.items[i].at, DmaPurpose::frame_payload, frame);
+        PendingDma pending;
+        pending.purpose = DmaPurpose::frame_payload;
+        pending.reference = frame;
+        start_dma(qp, op, pieces.items[i].at, pending);
         ++frames[frame].dma_pending;
     }
 }
@@ -89,19 +92,37 @@ std::uint32_t Engine::Impl::write_pieces(Qp& qp, const Pieces& pieces, std::span
         op.rx_token = token;
         op.last_byte_last = last && i + 1 == pieces.count;
         at += op.length;
-        start_dma(qp, op, pieces.items[i].at, purpose, reference);
+        PendingDma pending;
+        pending.purpose = purpose;
+        pending.reference = reference;
+        start_dma(qp, op, pieces.items[i].at, pending);
     }
     return pieces.count;
 }
 
-void Engine::Impl::start_dma(Qp& qp, DmaOp op, const Translation& at, DmaPurpose purpose,
-                             std::uint32_t reference) {
+std::uint32_t Engine::Impl::write_value(Qp& qp, const Pieces& pieces, std::uint64_t value, RxToken token,
+                                        std::uint32_t wqe) {
+    const auto* at = reinterpret_cast<const std::byte*>(&value);
+    for (std::uint32_t i = 0; i < pieces.count; ++i) {
+        DmaOp op;
+        op.kind = DmaKind::write;
+        op.length = pieces.items[i].length;
+        op.rx_token = token;
+        op.last_byte_last = i + 1 == pieces.count;
+        PendingDma pending;
+        pending.purpose = DmaPurpose::response_data;
+        pending.reference = wqe;
+        std::copy_n(at, op.length, pending.own_bytes.begin());
+        at += op.length;
+        start_dma(qp, op, pieces.items[i].at, pending);
+    }
+    return pieces.count;
+}
+
+void Engine::Impl::start_dma(Qp& qp, DmaOp op, const Translation& at, PendingDma pending) {
     op.qp = qp.handle;
     op.region = at.region;
     op.region_offset = at.region_offset;
-    PendingDma pending;
-    pending.purpose = purpose;
-    pending.reference = reference;
     pending.qp = qp.handle.index;
     pending.mr = at.mr;
     pending.life = qp.life;

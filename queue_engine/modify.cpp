@@ -82,12 +82,12 @@ void Engine::Impl::copy_attributes(Qp& qp, const QpAttributes& from, std::uint32
     if ((mask & attr_sq_psn) != 0) {
         qp.requester.oldest_unacked_psn = from.sq_psn;
         qp.requester.never_sent_psn = from.sq_psn;
+        qp.requester.left_psn = from.sq_psn;
         qp.requester.next_psn = from.sq_psn;
     }
-    if ((mask & attr_max_dest_rd_atomic) != 0) {
-        qp.responder.history.assign(from.max_dest_rd_atomic, {});
-        qp.responder.history_next = 0;
-    }
+    // As long as the NIC allows, once: a later change (in SQD) leaves what is under way where it is.
+    if ((mask & attr_max_dest_rd_atomic) != 0 && from.max_dest_rd_atomic > 0)
+        qp.responder.history.resize(settings.limits.max_qp_rd_atom);
     if ((mask & attr_retry_cnt) != 0) qp.requester.retries_left = from.retry_cnt;
     if ((mask & attr_rnr_retry) != 0) qp.requester.rnr_retries_left = from.rnr_retry;
 }

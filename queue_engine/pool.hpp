@@ -15,8 +15,10 @@ inline constexpr std::uint32_t no_node = UINT32_MAX;
 template <class Node, std::uint32_t chunk_nodes = 256>
 class Pool {
  public:
-    explicit Pool(std::uint32_t nodes_max) : nodes_max_(nodes_max) {
-        chunks_.reserve(nodes_max / chunk_nodes + 1);
+    // Rounded up to whole chunks.
+    explicit Pool(std::uint32_t nodes_max)
+        : nodes_max_((nodes_max + chunk_nodes - 1) / chunk_nodes * chunk_nodes) {
+        chunks_.reserve(nodes_max_ / chunk_nodes);
     }
 
     // A node in its initial state, or no_node at the limit.
@@ -45,7 +47,7 @@ class Pool {
     std::uint32_t size() const { return static_cast<std::uint32_t>(chunks_.size()) * chunk_nodes; }
 
     bool grow() {
-        if (size() + chunk_nodes > nodes_max_) return false;
+        if (size() == nodes_max_) return false;
         const std::uint32_t first = size();
         chunks_.push_back(std::make_unique<Chunk>());
         free_.reserve(size());

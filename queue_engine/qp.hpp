@@ -28,7 +28,8 @@ struct SendQueue {
 
 struct Requester {
     protocol::Psn oldest_unacked_psn;     // == never_sent_psn: nothing outstanding
-    protocol::Psn never_sent_psn;         // one past the highest PSN ever sent
+    protocol::Psn never_sent_psn;         // one past the highest PSN whose request ever left
+    protocol::Psn left_psn;               // the same, since the last go-back
     protocol::Psn next_psn;               // first PSN of the next WQE to start
     std::uint32_t in_flight = 0;          // request packets sent since the last go-back and not acknowledged
     std::uint32_t reads_in_flight = 0;    // READ and atomic messages among them
@@ -120,11 +121,13 @@ struct Responder {
     std::uint32_t dma_length = 0;
     std::uint32_t packets_head = no_node;  // ReceivedPacket, oldest first
     std::uint32_t packets_tail = no_node;
+    std::uint32_t packets = 0;
     std::uint32_t responses_head = no_node;  // Response
     std::uint32_t responses_tail = no_node;
     std::uint32_t responses = 0;
-    std::uint32_t reads_in_progress = 0;    // READ and atomic requests received and not answered to the end
-    std::vector<ReadAtomicRecord> history;  // max_dest_rd_atomic entries, reused round
+    std::uint32_t reads_in_progress = 0;  // READ and atomic requests received and not answered to the end
+    // max_qp_rd_atom entries, reused round: at least those of the max_dest_rd_atomic requests under way.
+    std::vector<ReadAtomicRecord> history;
     std::uint32_t history_next = 0;
     std::uint32_t epoch = 0;  // response frames of an earlier one are not sent
     FrameQueue frames;
@@ -146,6 +149,7 @@ struct Qp {
     bool send_wanted = false;  // a post was refused, or the queue has run low, since the owner was last told
     bool receive_wanted = false;
     bool wanted_queued = false;
+    bool throttled = false;         // off the scheduler's list until one of its operations ends
     bool turn_of_responses = true;  // responses and requests alternate while both wait
     std::uint32_t dma_pending = 0;
     std::uint32_t frames_pending = 0;  // built, no verdict yet

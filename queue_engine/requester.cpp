@@ -8,10 +8,9 @@ namespace {
 
 using protocol::Opcode;
 
-// PSNs that one READ request asks for. A longer READ goes out as several requests, one after the other, so
-// that the PSNs outstanding stay well inside half the number space.
-constexpr std::uint32_t read_request_psns_max = 1u << 21;
-constexpr std::uint32_t psn_window = 1u << 23;
+// PSNs outstanding at once: well inside half the number space, with room for a window of packets behind the
+// READ that reaches it.
+constexpr std::uint32_t outstanding_psns_max = 1u << 22;
 
 std::uint32_t steps(protocol::Psn from, protocol::Psn to) {
     return (to.value() - from.value()) & protocol::Psn::mask;
@@ -45,8 +44,9 @@ Opcode request_opcode(const SendWqe& wqe, bool first, bool last) {
 }
 
 // PSNs that the packet with this number takes: one, or all that a READ request asks for.
-std::uint32_t psns_of_packet(const SendWqe& wqe, std::uint32_t number) {
-    return wqe.is_read() ? std::min(wqe.packets - number, read_request_psns_max) : 1;
+std::uint32_t psns_of_packet(const SendWqe& wqe, std::uint32_t packets, std::uint32_t number) {
+    if (!wqe.is_read()) return 1;
+    return std::min(packets - number, read_request_psns_max - number % read_request_psns_max);
 }
 
 }  // namespace
@@ -74,8 +74,8 @@ bool Engine::Impl::wqe_blocked(const Qp& qp, const SendWqe& wqe) const {
         wqe.started
             ? wqe.packets
             : static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (wqe.length + qp.mtu() - 1) / qp.mtu()));
-    const std::uint32_t psns = std::min(packets - number, read_request_psns_max);
-    return steps(requester.oldest_unacked_psn, first.plus(number)) + psns >= psn_window;
+    return steps(requester.oldest_unacked_psn, first.plus(number)) + psns_of_packet(wqe, packets, number) >
+           outstanding_psns_max;
 }
 
 bool Engine::Impl::local_access_is_granted(const Qp& qp, const SendWqe& wqe) const {
@@ -104,7 +104,7 @@ std::optional<TxFrame> Engine::Impl::next_request(Time now, Qp& qp, std::span<st
         wqe.packets = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (wqe.length + mtu - 1) / mtu));
         qp.requester.next_psn = wqe.end_psn();
     }
-    const std::uint32_t psns = psns_of_packet(wqe, number);
+    const std::uint32_t psns = psns_of_packet(wqe, wqe.packets, number);
     const std::uint64_t offset = std::uint64_t{number} * mtu;
     const std::size_t payload = wqe.awaits_response() ? 0 : std::min<std::uint64_t>(wqe.length - offset, mtu);
     Pieces pieces;
@@ -116,7 +116,7 @@ std::optional<TxFrame> Engine::Impl::next_request(Time now, Qp& qp, std::span<st
     PendingFrame pending;
     pending.role = FrameRole::request;
     pending.wqe = node;
-    pending.retransmission = roce.bth.psn.precedes(qp.requester.never_sent_psn);
+    pending.psns = psns;
     const BuiltFrame built = build_frame(qp, roce, payload, buffer, pending);
     if (payload > 0) {
         if (wqe.inline_block != no_node) {
@@ -163,15 +163,12 @@ protocol::RocePacket Engine::Impl::request_packet(Qp& qp, const SendWqe& wqe, st
 void Engine::Impl::account_sent(Qp& qp, SendWqe& wqe, std::uint32_t psns, bool ack_request) {
     Requester& requester = qp.requester;
     SendQueue& queue = qp.send_queue;
-    const std::uint32_t number = queue.cursor_packet;
     requester.since_ack_request = ack_request ? 0 : requester.since_ack_request + 1;
     ++requester.in_flight;
     if (wqe.awaits_response() && !wqe.in_flight) {
         wqe.in_flight = true;
         ++requester.reads_in_flight;
     }
-    const protocol::Psn end = wqe.first_psn.plus(number + psns);
-    if (requester.never_sent_psn.precedes(end)) requester.never_sent_psn = end;
     queue.cursor_packet += psns;
     if (queue.cursor_packet == wqe.packets) {
         queue.cursor = wqe.next;

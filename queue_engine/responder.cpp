@@ -36,7 +36,7 @@ PacketResult Engine::Impl::handle_request(Qp& qp, const protocol::RocePacket& ro
 PacketResult Engine::Impl::ahead_of_sequence(Qp& qp) {
     Responder& responder = qp.responder;
     ++counters.out_of_sequence;
-    if (!responder.silent && received_packets.available() > 0) {
+    if (!responder.silent && backlog_room(qp)) {
         responder.silent = true;
         ReceivedPacket nak;
         nak.kind = ReceivedPacket::Kind::sequence_nak;
@@ -54,8 +54,11 @@ PacketResult Engine::Impl::handle_expected(Qp& qp, const protocol::RocePacket& r
     Responder& responder = qp.responder;
     const protocol::OpcodeInfo& info = *roce.info;
     const protocol::Psn psn = roce.bth.psn;
-    if (!dma_room(qp) || received_packets.available() == 0) return drop(DropReason::backlog_full);
-    if (is_read_or_atomic(info) && !response_room(qp)) return drop(DropReason::backlog_full);
+    const bool answerable = !is_read_or_atomic(info) || response_room(qp);
+    if (!dma_room(qp) || !backlog_room(qp) || !answerable) {
+        responder.silent = false;  // as if lost: a new gap
+        return drop(DropReason::backlog_full);
+    }
 
     if (!continues_message(responder.incoming, info)) return refuse(qp, psn, NakCode::invalid_request);
     if (!is_supported(info)) {
@@ -64,7 +67,7 @@ PacketResult Engine::Impl::handle_expected(Qp& qp, const protocol::RocePacket& r
     }
     if (!access_is_enabled(qp.attributes.access_flags, info))
         return refuse(qp, psn, NakCode::invalid_request);
-    if (is_read_or_atomic(info) && responder.reads_in_progress >= responder.history.size()) {
+    if (is_read_or_atomic(info) && responder.reads_in_progress >= qp.attributes.max_dest_rd_atomic) {
         return refuse(qp, psn, NakCode::invalid_request);  // 5.8.9: more than max_dest_rd_atomic
     }
     if (needs_receive(info) && qp.receive_queue.head == no_node) {

@@ -168,7 +168,10 @@ void Engine::Impl::execute_read_or_atomic(Qp& qp, const protocol::RocePacket& ro
     op.rx_token = token;
     op.compare = record.compare;
     op.swap_or_add = record.swap_or_add;
-    start_dma(qp, op, pieces.items[0].at, DmaPurpose::request_data, node);
+    PendingDma pending;
+    pending.purpose = DmaPurpose::request_data;
+    pending.reference = node;
+    start_dma(qp, op, pieces.items[0].at, pending);
     received_packets[node].dma_pending = 1;
 }
 

@@ -20,7 +20,7 @@ Opcode read_response_opcode(bool first, bool last) {
 }  // namespace
 
 bool Engine::Impl::response_room(const Qp& qp) const {
-    const std::uint32_t limit = 2 * static_cast<std::uint32_t>(qp.responder.history.size()) + extra_responses;
+    const std::uint32_t limit = 2u * qp.attributes.max_dest_rd_atomic + extra_responses;
     return qp.responder.responses < limit && responses.available() > extra_responses;
 }
 
@@ -35,6 +35,7 @@ void Engine::Impl::push_ack(Qp& qp) {
         tail.msn = responder.msn;
         return;
     }
+    if (!response_room(qp)) return;  // lost like any frame
     Response ack;
     ack.kind = Response::Kind::ack;
     ack.syndrome = Syndrome::ack().raw();
@@ -44,6 +45,7 @@ void Engine::Impl::push_ack(Qp& qp) {
 }
 
 void Engine::Impl::push_nak(Qp& qp, protocol::Psn psn, std::uint8_t syndrome) {
+    if (!qp.responder.closed && !response_room(qp)) return;  // lost like any frame, but for a fatal one
     Response nak;
     nak.kind = Response::Kind::nak;
     nak.syndrome = syndrome;
@@ -55,7 +57,10 @@ void Engine::Impl::push_nak(Qp& qp, protocol::Psn psn, std::uint8_t syndrome) {
 void Engine::Impl::push_response(Qp& qp, const Response& response) {
     Responder& responder = qp.responder;
     const std::uint32_t node = responses.allocate();
-    if (node == no_node) return;  // lost like any frame: the requester asks again
+    if (node == no_node) {  // lost like any frame: the requester asks again
+        if (response.record != no_node) --responder.reads_in_progress;
+        return;
+    }
     responses[node] = response;
     if (responder.responses_tail == no_node) {
         responder.responses_head = node;

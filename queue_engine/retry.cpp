@@ -30,8 +30,9 @@ void Engine::Impl::ack_timeout(Time now, Qp& qp) {
 void Engine::Impl::resume_at_gap(Time now, Qp& qp, std::uint32_t node) {
     SendWqe& wqe = send_wqes[node];
     // What was sent before the gap was noticed still arrives: one request for each gap is enough.
-    if (wqe.resumed_at == wqe.responded) return;
-    if (!spend_retry(now, qp)) return;
+    const SendQueue& queue = qp.send_queue;
+    const bool already_there = queue.cursor == node && queue.cursor_packet == wqe.responded;
+    if (already_there || wqe.resumed_at == wqe.responded || !spend_retry(now, qp)) return;
     ++counters.implied_nak_seq_err;
     wqe.resumed_at = wqe.responded;
     go_back_to(qp, wqe.first_psn.plus(wqe.responded));
@@ -45,9 +46,10 @@ void Engine::Impl::fail_wqe(Time now, Qp& qp, std::uint32_t node, WcStatus statu
     // are.
     qp.send_queue.cursor = node;
     qp.send_queue.cursor_packet = 0;
-    if (wqe.started && !qp.requester.stopped) {
-        qp.requester.stopped = true;
-        qp.requester.stop_psn = wqe.first_psn;
+    Requester& requester = qp.requester;
+    if (wqe.started && (!requester.stopped || wqe.first_psn.precedes(requester.stop_psn))) {
+        requester.stopped = true;
+        requester.stop_psn = wqe.first_psn;
     }
     retire_done(now, qp);
 }

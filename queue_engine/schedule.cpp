@@ -31,7 +31,8 @@ std::optional<TxFrame> Engine::Impl::poll_transmit(Time now, std::span<std::byte
         Qp& qp = *qps.at(scheduled_head);
         if (frames.full() || !dma_room(qp)) return std::nullopt;
         std::optional<TxFrame> frame;
-        if (qp.burst_left > 0) {
+        qp.throttled = !within_share(qp);
+        if (qp.burst_left > 0 && !qp.throttled) {
             const bool requests = request_sendable(now, qp);
             const bool responses_first = has_response(qp) && (qp.turn_of_responses || !requests);
             if (responses_first) {
@@ -48,7 +49,7 @@ std::optional<TxFrame> Engine::Impl::poll_transmit(Time now, std::span<std::byte
         scheduled_head = qp.next_scheduled;
         if (scheduled_head == no_node) scheduled_tail = no_node;
         qp.scheduled = false;
-        if (has_response(qp) || request_sendable(now, qp)) schedule(qp);
+        if (!qp.throttled && (has_response(qp) || request_sendable(now, qp))) schedule(qp);
         erase_if_quiet(qp);
     }
     return std::nullopt;
@@ -70,16 +71,35 @@ bool Engine::Impl::poll_frame(Time now, FrameVerdict& verdict) {
     if (verdict.action == FrameAction::send) {
         ++counters.rdma_tx_packets;
         counters.rdma_tx_bytes += frame.length;
-        if (frame.retransmission) ++counters.retransmitted_packets;
-        if (is_request && qp.requester.ack_deadline == never) arm_timer(now, qp);
+        if (is_request) request_left(now, qp, frame);
     }
-    erase_if_quiet(qp);
+    operation_ended(qp);
     return true;
 }
 
+// One of its frames or DMA operations has ended.
+void Engine::Impl::operation_ended(Qp& qp) {
+    if (qp.throttled) {
+        qp.throttled = false;
+        schedule(qp);
+    }
+    erase_if_quiet(qp);
+}
+
+void Engine::Impl::request_left(Time now, Qp& qp, const PendingFrame& frame) {
+    Requester& requester = qp.requester;
+    const protocol::Psn end = frame.psn.plus(frame.psns);
+    if (frame.psn.precedes(requester.never_sent_psn)) ++counters.retransmitted_packets;
+    if (requester.never_sent_psn.precedes(end)) requester.never_sent_psn = end;
+    requester.left_psn = end;
+    if (requester.ack_deadline == never) arm_timer(now, qp);
+}
+
+// The timer waits for an answer to the oldest request without one: it stands still while that request has
+// not left, which may take as long as its payload does.
 void Engine::Impl::arm_timer(Time now, Qp& qp) {
     Requester& requester = qp.requester;
-    const bool outstanding = requester.oldest_unacked_psn != requester.never_sent_psn;
+    const bool outstanding = requester.oldest_unacked_psn.precedes(requester.left_psn);
     const bool runs = outstanding && qp.attributes.timeout != 0 && requester.rnr_until == never;
     requester.ack_deadline = runs ? now + timeout_unit * (std::int64_t{1} << qp.attributes.timeout) : never;
     update_timer(qp);

@@ -77,6 +77,7 @@ void Engine::Impl::go_back_to(Qp& qp, protocol::Psn psn) {
     qp.send_queue.cursor = node;
     qp.send_queue.cursor_packet = wqe.awaits_response() ? std::max(number, wqe.responded) : number;
     ++qp.requester.epoch;
+    qp.requester.left_psn = psn;
     ++counters.retransmission_rounds;
     qp.requester.ack_deadline = never;  // starts again with the first frame
     qp.requester.since_ack_request = 0;

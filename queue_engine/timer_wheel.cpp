@@ -29,8 +29,9 @@ void TimerWheel::resize(std::uint32_t count) {
 
 void TimerWheel::schedule(std::uint32_t timer, Time deadline) {
     cancel(timer);
-    // Past the wheel's range (78 hours) a timer fires early and its owner schedules it again.
-    constexpr std::uint64_t range = (std::uint64_t{1} << (levels * slot_bits)) - 1;
+    // Past the wheel's range (76 hours) a timer fires early and its owner schedules it again. The last level
+    // wraps: one slot short of a turn, for a timer must never lie a whole turn ahead in the present slot.
+    constexpr std::uint64_t range = std::uint64_t{slots - 1} << ((levels - 1) * slot_bits);
     entries_[timer].when = std::clamp(tick_at_or_after(deadline), elapsed_ + 1, elapsed_ + range);
     place(timer);
 }

@@ -15,14 +15,14 @@ enum class FrameRole : std::uint8_t { request, response };
 
 struct PendingFrame {
     FrameRole role = FrameRole::request;
-    bool faulty = false;  // a read of its payload failed
-    bool retransmission = false;
+    bool faulty = false;      // a read of its payload failed
     std::uint32_t qp = 0;     // slot
     std::uint32_t epoch = 0;  // Qp's epoch of that role when it was built
     std::uint32_t dma_pending = 0;
     std::uint32_t length = 0;     // bytes
     std::uint32_t wqe = no_node;  // requests
     protocol::Psn psn;
+    std::uint32_t psns = 1;        // requests: PSNs that it takes
     std::uint32_t next = no_node;  // in the QP's queue of that role
 };
 
@@ -41,6 +41,7 @@ class TxFrames {
     }
 
     bool full() const { return free_.empty(); }
+    std::uint32_t available() const { return static_cast<std::uint32_t>(free_.size()); }
     PendingFrame& operator[](TxFrameId id) { return frames_[id]; }
 
     // Not full.

@@ -25,6 +25,10 @@ struct SgeList {
     std::uint32_t block = no_node;  // SgeBlock with entries sges_in_wqe and on
 };
 
+// PSNs that one READ request asks for. A longer READ goes out as several requests, one after the other,
+// divided at multiples of it whatever is asked for again.
+inline constexpr std::uint32_t read_request_psns_max = 1u << 21;
+
 struct SendWqe {
     std::uint64_t wr_id = 0;
     std::uint32_t wqe_index = 0;
@@ -49,7 +53,6 @@ struct SendWqe {
     std::uint32_t responded = 0;         // READ: responses received, in order; [0, packets]
     std::uint32_t dma_pending = 0;       // response bytes on their way to client memory
     std::uint32_t resumed_at = no_node;  // READ: the gap that was asked for again and has not closed since
-    std::uint64_t atomic_result = 0;     // host byte order; a DMA operation points here
     std::uint32_t inline_block = no_node;
     SgeList sges;
 
