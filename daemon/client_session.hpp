@@ -104,6 +104,7 @@ class ClientSession {
     // Destroys everything; later commands are refused. closed() says when nothing of it is left in the
     // engine.
     void close();
+    bool closing() const { return closing_; }
     bool closed() const { return closing_ && retiring_.empty(); }
 
  private:

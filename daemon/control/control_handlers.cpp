@@ -260,9 +260,10 @@ bool ControlHandlers::make_session_resources() {
 void ControlHandlers::reply_opened(const Header& request) {
     auto answer = ipc::make_reply<rocem_abi_open_nic_reply>(request);
     answer.device = describe(nic(), services_.version);
-    answer.counters_page_bytes = nic().counters->bytes();
+    answer.counters_page_bytes = nic().shown_counters->bytes();
     const std::array<int, 5> fds{session_segment_.fd.get(), services_.workers[nic().worker].page->fd.get(),
-                                 nic().counters->descriptor(), doorbell_.get(), client_event_socket_.get()};
+                                 nic().shown_counters->descriptor(), doorbell_.get(),
+                                 client_event_socket_.get()};
     reply(answer, fds);
     // The client's end must be the client's alone, or it would never see the end of file.
     client_event_socket_.reset();

@@ -22,8 +22,9 @@ namespace rocem::daemon {
 struct NicView {
     config::NicSettings settings;
     engine::EngineSettings engine;
-    std::size_t worker = 0;                  // index into Services::workers
-    const CountersPage* counters = nullptr;  // never null
+    std::size_t worker = 0;                        // index into Services::workers
+    const CountersPage* counters = nullptr;        // never null
+    const CountersPage* shown_counters = nullptr;  // what clients get: the same, or an empty page
 };
 
 struct WorkerView {

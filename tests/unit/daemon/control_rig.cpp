@@ -62,6 +62,7 @@ ControlRig::ControlRig(config::LimitSettings limits)
     nic.settings.node_guid = 0x0200'00ff'fe00'0001;
     nic.engine.gid_table = {protocol::Gid::from_ipv4({{10, 0, 0, 1}}), protocol::Gid{}};
     nic.counters = &counters_;
+    nic.shown_counters = &counters_;
     services_.version = "test";
     services_.socket_path = socket_.path;
     services_.limits = limits;
