@@ -9,6 +9,11 @@ NodeSettings node_settings(const StoryOptions& options, Side side) {
     settings.dma = options.dma;
     settings.cq_capacity = options.cq_capacity;
     settings.lazy_receives = options.lazy_receives;
+    // Tables of a modest size: thousands of stories each make two NICs.
+    settings.engine.limits.max_qp = 256;
+    settings.engine.limits.max_mr = 1024;
+    settings.engine.limits.max_cq = 64;
+    settings.engine.limits.max_pd = 64;
     settings.engine.mac = mac_of(settings.address);
     settings.engine.gid_table = {gid_of(settings.address), gid_of(second_address_of(settings.address))};
     settings.engine.active_mtu = path_mtu_of(options.mtu);
