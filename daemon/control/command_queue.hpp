@@ -18,8 +18,8 @@
 
 namespace rocem::daemon {
 
-// An eventfd between two threads of the daemon (no client holds it). One write per sleep, not one per
-// message.
+// An eventfd between two threads of the daemon (no client holds it). Every notify is a write: a flag that
+// saves some would have to be cleared on every path that can see a message before its notify.
 class Waker {
  public:
     Waker() : event_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
@@ -30,7 +30,6 @@ class Waker {
 
     // Producer, after its push.
     void notify() {
-        if (signalled_.exchange(true, std::memory_order_seq_cst)) return;
         const std::uint64_t one = 1;
         [[maybe_unused]] const auto written = ::write(event_.get(), &one, sizeof(one));
     }
@@ -39,12 +38,10 @@ class Waker {
     void clear() {
         std::uint64_t count = 0;
         [[maybe_unused]] const auto got = ::read(event_.get(), &count, sizeof(count));
-        signalled_.store(false, std::memory_order_seq_cst);
     }
 
  private:
     ipc::UniqueFd event_;
-    std::atomic<bool> signalled_{false};
 };
 
 template <class T>
