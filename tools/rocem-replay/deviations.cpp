@@ -61,8 +61,8 @@ bool nak_again(const Disagreement& d) {
 }
 
 bool rnr_nak_inside_message(const Disagreement& d) {
-    return d.ours == nullptr && is_rnr_nak(d.peers) && is_nak(d.next_peers, NakCode::psn_sequence_error) &&
-           same_place(d.peers, d.next_peers);
+    return d.ours == nullptr && is_acknowledge(d.peers, Syndrome::rnr_nak(d.setup->min_rnr_timer).raw()) &&
+           is_nak(d.next_peers, NakCode::psn_sequence_error) && same_place(d.peers, d.next_peers);
 }
 
 bool re_read_answered_in_the_middle(const Disagreement& d) {

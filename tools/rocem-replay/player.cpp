@@ -93,11 +93,11 @@ class Responder {
         must("post_recv", engine_->post_recv(qp_.handle, wr));
     }
 
-    // Runs the engine until it has nothing left to do. What it sends goes to sink(bytes).
-    template <class Sink>
-    void run(engine::Time now, Sink sink) {
+    // Runs the engine until it has nothing left to do, or has sent enough. What it sends goes to sink(bytes).
+    template <class Sink, class Enough>
+    void run(engine::Time now, Sink sink, Enough enough) {
         bool busy = true;
-        while (busy) {
+        while (busy && !enough()) {
             if (engine_->next_deadline() <= now) engine_->handle_timeout(now);
             busy = move_bytes(now);
             busy |= build_frame(now);
@@ -309,11 +309,12 @@ class Player {
                                                   packet.roce.info->name, frame.number)};
             return;
         }
-        responder_.run(now, [&](std::vector<std::byte> bytes) { keep(std::move(bytes), at); });
-        if (play_.answers.size() > answers_max_) {
+        const auto too_many = [this] { return play_.answers.size() > answers_max_; };
+        responder_.run(
+            now, [&](std::vector<std::byte> bytes) { keep(std::move(bytes), at); }, too_many);
+        if (too_many())
             play_.stop =
                 PlayStop{at, fmt::format("frame {} asks for far more than was answered", frame.number)};
-        }
     }
 
     engine::PacketResult hand_in(engine::Time now, const protocol::Packet& packet, std::size_t at) {
