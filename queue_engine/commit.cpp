@@ -137,8 +137,9 @@ void Engine::Impl::answer_frame(Time now, Qp& qp, TxFrameId id, bool ok) {
         if (is_request) {
             const bool retired = frame.psn.precedes(qp.requester.oldest_unacked_psn);
             if (current && !retired) fail_wqe(now, qp, frame.wqe, WcStatus::local_protection_error);
-        } else if (current && !qp.responder.closed) {
-            // Frames behind this one are not sent; those before it are.
+        } else if (current) {
+            // Frames behind this one are not sent; those before it are. A fatal NAK that stood behind them
+            // gives way to this one.
             for (TxFrameId later = frame.next; later != no_node; later = frames[later].next)
                 frames[later].faulty = true;
             while (has_response(qp))

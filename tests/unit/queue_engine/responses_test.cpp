@@ -127,4 +127,20 @@ TEST_CASE("responses: a request dropped for want of room is a gap like any other
           "ACK psn=+" + std::to_string(dropped) + " msn=" + std::to_string(dropped + 1) + "\n");
 }
 
+TEST_CASE(
+    "responses: a fault in a READ's memory is told of, though a later request has already ended the QP") {
+    Script peer;
+    const Buffer from = peer.nic.filled(4 * 1024);
+    peer.nic.memory.hold();
+    peer.nic.memory.fault_at_byte(from.region, 1024);
+    peer.hear(peer.request(Op::read_request, 0, 0, from, 4 * 1024));
+    RocePacket wrong_key = peer.request(Op::write_only, 4, 8, from, 8);
+    wrong_key.r_key ^= 0x100;
+    peer.hear(wrong_key);
+    CHECK(peer.nic.state() == engine::QpState::error);
+    peer.nic.memory.release();
+    peer.settle();
+    CHECK(peer.says() == "READ_RESPONSE_FIRST psn=+0 msn=1\nNAK_REMOTE_OPERATIONAL psn=+1 msn=1\n");
+}
+
 }  // namespace rocem::test
