@@ -100,6 +100,7 @@ class Daemon:
         self.log_path = self.directory / f"{name}.log"
         notify_path = str(self.directory / f"{name}.notify")
         notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        pathlib.Path(notify_path).unlink(missing_ok=True)
         notify.bind(notify_path)
         os.chmod(notify_path, 0o666)
         command = [tool("rocemd"), "--config", str(self.config), "--socket", self.socket]
