@@ -66,6 +66,10 @@ int main(int argc, char** argv) {
         command->add_option("--nic", arguments.nic, "only this NIC");
     }
     counters->add_flag("--all", arguments.all, "counters that are zero too");
-    CLI11_PARSE(app, argc, argv);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
     return run(app.get_subcommands().front()->get_name(), arguments);
 }
