@@ -39,10 +39,10 @@ def sessions_and_qps(daemon):
 
 def test_kill_9_of_a_client_ends_only_that_client(start, pingpong):
     daemon = start(virtual_pair())
-    bystander = pingpong(daemon, daemon, "rocem0", "rocem1",
-                         ["--verb", "write", "--size", "4096", "--total-bytes", str(64 << 20)])
     doomed = pingpong(daemon, daemon, "rocem0", "rocem1", [*FOREVER, "--timeout", "8", "--retry-cnt", "2"])
     wait_for(lambda: transmitted(daemon) > 1000, "traffic")
+    bystander = pingpong(daemon, daemon, "rocem0", "rocem1",
+                         ["--verb", "write", "--size", "4096", "--total-bytes", str(64 << 20)])
     doomed.server.send_signal(signal.SIGKILL)
     client_status, client_text, _, _ = doomed.finish()
     assert client_status != 0
