@@ -63,8 +63,10 @@ bool Engine::Impl::poll_frame(Time now, FrameVerdict& verdict) {
     --qp.frames_pending;
     const bool is_request = frame.role == FrameRole::request;
     const bool current = frame.epoch == (is_request ? qp.requester.epoch : qp.responder.epoch);
-    // A request that was acknowledged meanwhile (an ACK for its earlier copy) is not sent again.
-    const bool retired = is_request && frame.psn.precedes(qp.requester.oldest_unacked_psn);
+    // A request that was answered meanwhile, to its end (by an answer to its earlier copy), is not sent
+    // again.
+    const protocol::Psn end = frame.psn.plus(frame.psns);
+    const bool retired = is_request && end.precedes_or_equals(qp.requester.oldest_unacked_psn);
     const bool stopped = is_request && qp.requester.stopped && !frame.psn.precedes(qp.requester.stop_psn);
     verdict.action =
         current && !retired && !stopped && !frame.faulty ? FrameAction::send : FrameAction::discard;

@@ -112,4 +112,22 @@ TEST_CASE("retry: rnr_retry and retry_cnt are two budgets") {
     CHECK(peer.nic.sent() == "wr=1 RNR_RETRY_EXC_ERR\n");
 }
 
+TEST_CASE("retry: a READ answered in part while it is about to be asked for again is still waited for") {
+    Script peer({{.timeout = 8}});
+    const Buffer from = peer.nic.filled(8);
+    const Buffer to = peer.nic.buffer(3 * 1024);
+    peer.post(write(1, from.all(), remote));
+    peer.post(read(2, to.all(), remote));
+    peer.says();
+    peer.nic.memory.hold();
+    peer.hear(peer.ack(0, 0, syndrome_psn_sequence));            // both again; the WRITE waits for its bytes
+    peer.hear(peer.response(Op::read_response_first, 1, 1024));  // an answer to the first copies
+    peer.nic.memory.release();
+    peer.settle();
+    CHECK(peer.says() == "READ_REQUEST psn=+1 len=3072\n");
+    REQUIRE(peer.run_to_deadline());
+    CHECK(peer.says() == "READ_REQUEST psn=+2 len=2048\n");
+    CHECK(peer.nic.counters().local_ack_timeout_err == 1);
+}
+
 }  // namespace rocem::test
