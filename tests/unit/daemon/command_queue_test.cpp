@@ -40,7 +40,7 @@ TEST_CASE("a popped slot keeps nothing alive") {
     CHECK(value.use_count() == 1);
 }
 
-TEST_CASE("a waker writes once per sleep") {
+TEST_CASE("a waker wakes until it is cleared") {
     Waker waker;
     REQUIRE(waker.valid());
     CHECK_FALSE(readable(waker.descriptor()));
