@@ -41,6 +41,7 @@ struct CostFigure {
 struct BenchFigures {
     std::vector<CeilingFigure> ceilings;
     std::vector<VerbFigure> verbs;
+    std::vector<VerbFigure> processes;  // the same verbs between two client processes
     std::vector<CostFigure> costs;
     std::string why_no_instructions;  // empty if they were counted
 

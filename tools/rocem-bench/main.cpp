@@ -1,6 +1,7 @@
 // rocem-bench: what one core allows, what the engine makes of it, what a packet costs.
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <stdexcept>
 
@@ -10,6 +11,7 @@
 #include "options.hpp"
 #include "pair.hpp"
 #include "report.hpp"
+#include "with_daemon.hpp"
 
 namespace rocem::tools {
 namespace {
@@ -44,6 +46,14 @@ BenchFigures measure_all(const BenchOptions& options) {
             figures.verbs.push_back({workload.name, workload.mtu, full_payload(workload),
                                      measure(workload, options.seconds, **pool)});
         }
+    }
+    if (options.with_daemon) {
+        // build/tools/rocem-bench/rocem-bench: the other programs lie beside it.
+        const auto program = std::filesystem::read_symlink("/proc/self/exe");
+        const auto build = program.parent_path().parent_path().parent_path();
+        auto processes = measure_with_daemon(build.string(), options.seconds);
+        if (!processes) throw std::runtime_error(processes.error());
+        figures.processes = std::move(*processes);
     }
     if (options.wants("instructions")) {
         Costs costs = measure_costs(options.packets, **pool);

@@ -31,6 +31,8 @@ std::optional<BenchOptions> parse_bench_options(int argc, char** argv, int& exit
     app.add_option("--only", options.only, "these parts only: ceiling, engines, instructions")
         ->delimiter(',')
         ->check(CLI::IsMember({"ceiling", "engines", "instructions"}));
+    app.add_flag("--with-daemon", options.with_daemon,
+                 "also the same verbs between two client processes, through a rocemd of its own");
     app.add_flag("-j,--json", options.json, "one JSON object");
     try {
         app.parse(argc, argv);

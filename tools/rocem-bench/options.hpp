@@ -12,6 +12,7 @@ struct BenchOptions {
     double seconds = 1.0;           // of each measurement
     std::uint64_t packets = 20000;  // of each instruction count
     std::vector<std::string> only;  // parts; empty: all
+    bool with_daemon = false;       // also between two processes
     bool json = false;
 
     bool wants(const std::string& part) const;

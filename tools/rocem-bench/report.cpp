@@ -36,12 +36,13 @@ void print_ceilings(std::ostream& out, const BenchFigures& figures) {
     }
 }
 
-void print_verbs(std::ostream& out, const BenchFigures& figures) {
-    if (figures.verbs.empty()) return;
-    out << "engines: two on one thread, joined by the virtual wire\n";
+void print_verbs(std::ostream& out, const BenchFigures& figures, const std::vector<VerbFigure>& verbs,
+                 const char* title) {
+    if (verbs.empty()) return;
+    out << title;
     out << fmt::format("  {:<16}{:>8}{:>12}{:>14}{:>12}\n", "verb", "MTU", "Gb/s", "messages/s",
                        "of ceiling");
-    for (const VerbFigure& figure : figures.verbs) {
+    for (const VerbFigure& figure : verbs) {
         const auto of_ceiling = ratio(figures, figure);
         out << fmt::format("  {:<16}{:>8}{:>12.2f}{:>14.0f}{:>12}\n", figure.name, figure.mtu,
                            figure.rate.gigabits_per_second(), figure.rate.messages_per_second(),
@@ -72,11 +73,24 @@ nlohmann::ordered_json rate_json(const Rate& rate) {
             {"seconds", rate.seconds}};
 }
 
+nlohmann::ordered_json verbs_json(const BenchFigures& figures, const std::vector<VerbFigure>& verbs) {
+    auto rows = nlohmann::ordered_json::array();
+    for (const VerbFigure& figure : verbs) {
+        auto row = rate_json(figure.rate);
+        row["verb"] = figure.name;
+        row["mtu"] = figure.mtu;
+        if (const auto of_ceiling = ratio(figures, figure)) row["ratio_to_ceiling"] = *of_ceiling;
+        rows.push_back(row);
+    }
+    return rows;
+}
+
 }  // namespace
 
 void print_bench_table(std::ostream& out, const BenchFigures& figures) {
     print_ceilings(out, figures);
-    print_verbs(out, figures);
+    print_verbs(out, figures, figures.verbs, "engines: two on one thread, joined by the virtual wire\n");
+    print_verbs(out, figures, figures.processes, "processes: two clients through rocemd, verified payload\n");
     print_costs(out, figures);
 }
 
@@ -88,14 +102,8 @@ void print_bench_json(std::ostream& out, const BenchFigures& figures) {
         row["payload_bytes"] = figure.payload_bytes;
         json["ceiling"].push_back(row);
     }
-    json["engines"] = nlohmann::ordered_json::array();
-    for (const VerbFigure& figure : figures.verbs) {
-        auto row = rate_json(figure.rate);
-        row["verb"] = figure.name;
-        row["mtu"] = figure.mtu;
-        if (const auto of_ceiling = ratio(figures, figure)) row["ratio_to_ceiling"] = *of_ceiling;
-        json["engines"].push_back(row);
-    }
+    json["engines"] = verbs_json(figures, figures.verbs);
+    json["processes"] = verbs_json(figures, figures.processes);
     json["packet"] = nlohmann::ordered_json::array();
     for (const CostFigure& figure : figures.costs) {
         nlohmann::ordered_json row = {{"step", figure.name}, {"nanoseconds", figure.nanoseconds}};

@@ -1,4 +1,4 @@
-#include "tools/rocem-bench/with_daemon.hpp"
+#include "with_daemon.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -7,12 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "ipc/unique_fd.hpp"
+#include "pair.hpp"
 
 extern char** environ;
 
@@ -123,15 +125,15 @@ std::uint64_t messages_for(const Workload& workload, double seconds) {
                                            : static_cast<std::uint64_t>(50000 * seconds) + 100;
 }
 
-tl::expected<Figure, std::string> measure_one(const std::string& pingpong, const Directory& directory,
-                                              const Workload& workload, double seconds) {
+tl::expected<VerbFigure, std::string> measure_one(const std::string& pingpong, const Directory& directory,
+                                                  const Workload& workload, double seconds) {
     const std::string socket = directory.path + "/d.sock";
     const std::string peer = directory.path + "/meet.sock";
     Program server({pingpong, "server", "--socket", socket, "--nic", "bench1", "--peer", peer});
     if (!server.says("ready")) return tl::unexpected(std::string("rocem-pingpong server did not start"));
     Program client({pingpong, "client", "-j", "--socket", socket, "--nic", "bench0", "--peer", peer, "--verb",
                     verb_of(workload.opcode), "--size", std::to_string(workload.message_bytes), "--mtu",
-                    std::to_string(workload.mtu_bytes), "--depth", "32", "--iterations",
+                    std::to_string(workload.mtu), "--depth", "32", "--iterations",
                     std::to_string(messages_for(workload, seconds))});
     int status = 0;
     const std::string text = client.finish(status);
@@ -139,17 +141,21 @@ tl::expected<Figure, std::string> measure_one(const std::string& pingpong, const
     if (status != 0 || document.is_discarded() || document["phases"].empty()) {
         return tl::unexpected(std::string(workload.name) + " between two processes failed:\n" + text);
     }
-    Figure figure;
+    const nlohmann::json& phase = document["phases"][0];
+    VerbFigure figure;
     figure.name = workload.name;
-    figure.gigabits_per_s = document["phases"][0]["gigabits_per_s"].get<double>();
-    figure.per_s = document["phases"][0]["messages_per_s"].get<double>();
+    figure.mtu = workload.mtu;
+    figure.payload_bytes = std::min(workload.message_bytes, workload.mtu);
+    figure.rate.messages = phase["messages"].get<std::uint64_t>();
+    figure.rate.bytes = figure.rate.messages * workload.message_bytes;
+    figure.rate.seconds = static_cast<double>(figure.rate.messages) / phase["messages_per_s"].get<double>();
     return figure;
 }
 
 }  // namespace
 
-tl::expected<std::vector<Figure>, std::string> measure_with_daemon(const std::string& programs,
-                                                                   double seconds) {
+tl::expected<std::vector<VerbFigure>, std::string> measure_with_daemon(const std::string& programs,
+                                                                       double seconds) {
     const Directory directory;
     const std::string config = directory.path + "/bench.json";
     write_config(config);
@@ -157,8 +163,8 @@ tl::expected<std::vector<Figure>, std::string> measure_with_daemon(const std::st
     if (!fs::exists(rocemd)) return tl::unexpected(rocemd + " is not there");
     Program daemon({rocemd, "--config", config, "--socket", directory.path + "/d.sock"});
     if (!daemon.says("ready")) return tl::unexpected(std::string("rocemd did not start"));
-    std::vector<Figure> figures;
-    for (const Workload& workload : workloads) {
+    std::vector<VerbFigure> figures;
+    for (const Workload& workload : bench_workloads()) {
         auto figure =
             measure_one(programs + "/tools/rocem-pingpong/rocem-pingpong", directory, workload, seconds);
         if (!figure) return tl::unexpected(figure.error());
