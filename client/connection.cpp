@@ -91,9 +91,8 @@ int Connection::exchange(const char* call, std::span<const std::byte> request, c
     if (const int error = status(call); error != 0) return error;
     switch (ipc::send_message(socket_.get(), request, {}, ipc::Wait::block)) {
         case ipc::Transfer::done:
+        case ipc::Transfer::closed:  // a daemon that turns a client away has said why before it closed
             break;
-        case ipc::Transfer::closed:
-            return broken(call, EIO, daemon_gone);
         default:
             return broken(call, EIO, std::strerror(errno));
     }

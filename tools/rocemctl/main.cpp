@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
                            : rocem::config::default_socket_path(std::getenv("XDG_RUNTIME_DIR"));
     app.add_flag("-j,--json", arguments.json, "print JSON");
     app.add_option("--socket", arguments.socket, "the daemon's socket")->capture_default_str();
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);
     app.fallthrough();
     app.add_subcommand("status", "the daemon, its workers and its clients");
     CLI::App* nics = app.add_subcommand("nics", "names, addresses, MTU and ports of the NICs");
@@ -70,6 +70,10 @@ int main(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 2;
+    }
+    if (app.get_subcommands().empty()) {
+        std::fputs("rocemctl: what to show is missing: status, nics, qps or counters (see --help)\n", stderr);
+        return 2;
     }
     return run(app.get_subcommands().front()->get_name(), arguments);
 }
