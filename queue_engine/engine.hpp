@@ -107,7 +107,9 @@ class Engine {
     Expected<QpAttributes> query_qp(QpHandle qp) const;
     Expected<QpInit> query_qp_init(QpHandle qp) const;
     std::optional<QpInfo> find_qp(protocol::Qpn qpn) const;
-    std::uint32_t send_room(QpHandle qp) const;  // posts that the QP takes now; 0 for a dead handle
+    // Free places in the queue, in any state (whether the state allows a post is the post's own check); 0 for
+    // a dead handle.
+    std::uint32_t send_room(QpHandle qp) const;
     std::uint32_t receive_room(QpHandle qp) const;
     // A destroyed or deregistered object exists until its last DMA operation is answered (decision 7).
     bool exists(QpHandle qp) const;

@@ -55,10 +55,7 @@ PacketResult Engine::Impl::handle_expected(Qp& qp, const protocol::RocePacket& r
     const protocol::OpcodeInfo& info = *roce.info;
     const protocol::Psn psn = roce.bth.psn;
     const bool answerable = !is_read_or_atomic(info) || response_room(qp);
-    if (!dma_room(qp) || !backlog_room(qp) || !answerable) {
-        responder.silent = false;  // as if lost: a new gap
-        return drop(DropReason::backlog_full);
-    }
+    if (!dma_room(qp) || !backlog_room(qp) || !answerable) return drop(DropReason::backlog_full);
 
     if (!continues_message(responder.incoming, info)) return refuse(qp, psn, NakCode::invalid_request);
     if (!is_supported(info)) {
