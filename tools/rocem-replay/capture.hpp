@@ -21,6 +21,11 @@ struct ReplayFrame {
     bool understood = false;  // parse_frame took all of it
     bool icrc_right = false;
 
+    // A copy's packet would point into the original.
+    ReplayFrame() = default;
+    ReplayFrame(ReplayFrame&&) = default;
+    ReplayFrame& operator=(ReplayFrame&&) = default;
+
     bool is_rc() const {
         return packet.is_roce() && packet.roce.info != nullptr &&
                packet.roce.info->service == protocol::Service::rc;

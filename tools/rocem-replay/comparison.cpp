@@ -40,12 +40,7 @@ class Comparison {
  public:
     Comparison(const Capture& capture, const Connection& connection, const ResponderSetup& setup,
                const Play& play, std::string_view file)
-        : capture_(capture),
-          connection_(connection),
-          setup_(setup),
-          play_(play),
-          file_(file),
-          missing_(capture, connection, setup) {
+        : capture_(capture), setup_(setup), play_(play), file_(file), missing_(capture, connection, setup) {
         std::merge(connection.answers.begin(), connection.answers.end(), connection.damaged_answers.begin(),
                    connection.damaged_answers.end(), std::back_inserter(peers_));
     }
@@ -224,7 +219,6 @@ class Comparison {
     }
 
     const Capture& capture_;
-    const Connection& connection_;
     const ResponderSetup& setup_;
     const Play& play_;
     std::string_view file_;

@@ -15,6 +15,11 @@ struct OurAnswer {
     std::vector<std::byte> bytes;
     protocol::Packet packet;    // points into bytes
     std::size_t caused_by = 0;  // index of the request in the capture
+
+    // A copy's packet would point into the original.
+    OurAnswer() = default;
+    OurAnswer(OurAnswer&&) = default;
+    OurAnswer& operator=(OurAnswer&&) = default;
 };
 
 // From this frame on there is nothing to compare.
