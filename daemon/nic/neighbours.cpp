@@ -179,7 +179,7 @@ void Neighbours::handle_icmpv6(engine::Time now, const protocol::Packet& packet)
         }
         case protocol::Icmp::v6_echo_request:
             if (is_own(Gid::from_ipv6(packet.ipv6.destination)) && !packet.ipv6.source.is_multicast() &&
-                usable(packet.ethernet.source)) {
+                !packet.ipv6.source.is_zero() && usable(packet.ethernet.source)) {
                 send(echo_reply_v6(settings_.mac, packet));
             }
             break;
