@@ -32,12 +32,12 @@ tools::SideFile side_file(const std::string& responder, bool cut = false) {
 }
 
 std::string replayed(const tools::Capture& capture, const std::optional<tools::SideFile>& file = {}) {
-    return tools::replay(capture, file, "made_by_hand.pcap").counts().line();
+    return tools::replay(copy_of(capture), file, "made_by_hand.pcap").counts().line();
 }
 
 std::string why(const tools::Capture& capture, const std::optional<tools::SideFile>& file = {}) {
     std::string text;
-    for (const auto& connection : tools::replay(capture, file, "made_by_hand.pcap").connections) {
+    for (const auto& connection : tools::replay(copy_of(capture), file, "made_by_hand.pcap").connections) {
         for (const tools::Finding& finding : connection.findings) {
             if (!finding.why.empty()) text += finding.why + "; ";
         }
@@ -70,7 +70,7 @@ TEST_CASE("an altered answer is different, whichever part was altered", "[compar
         const auto capture = with_frame(good, index, altered(good[index], alteration));
         REQUIRE(capture[index].intact());
         CAPTURE(index, static_cast<int>(alteration));
-        CHECK(tools::replay(capture, {}, "x.pcap").counts().different >= 1);
+        CHECK(tools::replay(copy_of(capture), {}, "x.pcap").counts().different >= 1);
     }
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("bytes known from the start are compared with the first READ", "[compa
 
 TEST_CASE("a READ of gigabytes that nobody answered ends the play, not the machine", "[comparison]") {
     const auto capture = CaptureBuilder().request(read_request(0x100, va, 0x80000000)).build();
-    const auto result = tools::replay(capture, {}, "x.pcap");
+    const auto result = tools::replay(copy_of(capture), {}, "x.pcap");
     REQUIRE(result.connections.size() == 1);
     CHECK(result.connections.front().play.stop.has_value());
 }

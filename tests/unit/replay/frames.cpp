@@ -133,6 +133,10 @@ std::vector<std::byte> altered(const tools::ReplayFrame& frame, Alteration alter
     return bytes;
 }
 
+tools::Capture copy_of(const tools::Capture& capture) {
+    return copy_with(capture, capture.size(), {});
+}
+
 tools::Capture with_frame(const tools::Capture& capture, std::size_t index, std::vector<std::byte> bytes) {
     return copy_with(capture, index, std::move(bytes));
 }

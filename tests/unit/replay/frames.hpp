@@ -48,6 +48,7 @@ bool has_part(const tools::ReplayFrame& frame, Alteration alteration);
 // The same frame with that part changed and a right ICRC.
 std::vector<std::byte> altered(const tools::ReplayFrame& frame, Alteration alteration);
 
+tools::Capture copy_of(const tools::Capture& capture);
 // A copy of a capture with other bytes in frame `index`, or without it.
 tools::Capture with_frame(const tools::Capture& capture, std::size_t index, std::vector<std::byte> bytes);
 tools::Capture without_frame(const tools::Capture& capture, std::size_t index);

@@ -40,10 +40,6 @@ Loaded load(const std::string& file) {
     return {std::move(*capture), std::move(*side_file)};
 }
 
-tools::Capture copy(const tools::Capture& capture) {
-    return with_frame(capture, capture.size(), {});
-}
-
 TEST_CASE("every capture gives the counts that its table foretells", "[golden]") {
     const auto expected = expected_lines();
     const auto table = capture_table();
@@ -101,7 +97,7 @@ bool is_evidence(const Replay& result, std::size_t index, Alteration alteration)
 TEST_CASE("an altered answer is noticed, whatever part of whichever answer it is", "[golden]") {
     for (const CaptureRow& row : capture_table()) {
         const Loaded loaded = load(row.file);
-        const Replay unaltered = tools::replay(copy(loaded.capture), loaded.side_file, row.file);
+        const Replay unaltered = tools::replay(copy_of(loaded.capture), loaded.side_file, row.file);
         for (std::size_t index = 0; index < loaded.capture.size(); ++index) {
             if (!loaded.capture[index].is_answer()) continue;
             for (const auto alteration :
