@@ -43,11 +43,10 @@ class Lane {
             free_frame(frame);
     }
 
+    // Each frame may have a copy. A frame taken makes the room at most one smaller: what was promised holds.
     std::size_t room() const {
         const std::size_t kept = ready_.size() + held_.size();
-        return kept + burst_frames_max >= frames_kept_max
-                   ? 0
-                   : (frames_kept_max - kept) / 2;  // each may have a copy
+        return kept < frames_kept_max ? (frames_kept_max - kept) / 2 : 0;
     }
 
     void accept(engine::Time now, FrameBuffer frame) {
@@ -56,9 +55,6 @@ class Lane {
             return;
         }
         const FaultDecision decision = decide_fault(seed_, direction_, frames_++, faults_);
-        // It overtakes those that wait for it.
-        for (Held& held : held_)
-            held.overtaken_by -= held.overtaken_by > 0 ? 1 : 0;
         if (decision.lost) {
             ++lost_;
             free_frame(frame);
@@ -70,16 +66,18 @@ class Lane {
         release(now);
     }
 
-    // Moves frames whose time has come to the way out.
+    // Moves frames whose time has come to the way out, in the order of their times.
     void release(engine::Time now) {
-        for (auto held = held_.begin(); held != held_.end();) {
-            const bool overtaken = held->reordered && held->overtaken_by == 0;
-            if (held->until <= now || overtaken) {
-                ready_.push_back(held->frame);
-                held = held_.erase(held);
-            } else {
-                ++held;
-            }
+        const auto due = [](const Held& held) {
+            return held.reordered && held.overtaken_by == 0 ? engine::Time::min() : held.until;
+        };
+        while (!held_.empty()) {
+            const auto first = std::min_element(
+                held_.begin(), held_.end(), [&](const Held& a, const Held& b) { return due(a) < due(b); });
+            if (due(*first) > now) return;
+            const Held held = *first;
+            held_.erase(first);
+            leave(held.frame, held.number);
         }
     }
 
@@ -106,20 +104,29 @@ class Lane {
     struct Held {
         FrameBuffer frame;
         engine::Time until;
+        std::uint64_t number = 0;  // its place among all frames of this direction
         std::uint32_t overtaken_by = 0;
         bool reordered = false;
     };
 
     void place(engine::Time now, FrameBuffer frame, const FaultDecision& decision) {
+        const std::uint64_t number = frames_ - 1;
         if (decision.delay == engine::Duration{0} && decision.overtaken_by == 0) {
-            ready_.push_back(frame);
+            leave(frame, number);
             return;
         }
         const bool reordered = decision.overtaken_by > 0;
         ++(reordered ? reordered_ : delayed_);
-        const engine::Duration patience =
-            reordered ? std::max(decision.delay, reorder_patience) : decision.delay;
-        held_.push_back({frame, now + patience, decision.overtaken_by, reordered});
+        // Those that shall overtake it are as late as it is.
+        const engine::Duration wait = decision.delay + (reordered ? reorder_patience : engine::Duration{0});
+        held_.push_back({frame, now + wait, number, decision.overtaken_by, reordered});
+    }
+
+    // The frame overtakes those before it that still wait.
+    void leave(FrameBuffer frame, std::uint64_t number) {
+        ready_.push_back(frame);
+        for (Held& held : held_)
+            held.overtaken_by -= held.number < number && held.overtaken_by > 0 ? 1 : 0;
     }
 
     void duplicate(engine::Time now, FrameBuffer frame, const FaultDecision& decision) {
