@@ -87,6 +87,9 @@ struct Daemon::Impl {
     std::optional<std::string> make_nics(const config::DaemonSettings& settings);
     void start_workers(const config::DaemonSettings& settings);
     void stop_workers();
+    double uptime_ms() const {
+        return std::chrono::duration<double, std::milli>(clock.now() - services.started_at).count();
+    }
 
     struct Driver {
         ipc::SharedRegion page;
@@ -126,6 +129,7 @@ tl::expected<std::unique_ptr<Daemon>, std::string> Daemon::start(const config::D
     auto environment = DpdkEnvironment::create(settings.dpdk.memory_mib);
     if (!environment) return Failure(environment.error());
     impl->environment = std::move(*environment);
+    log.debug("DPDK's environment is there after {:.0f} ms", impl->uptime_ms());
     if (auto problem = impl->make_workers(settings)) return Failure(*problem);
     if (auto problem = impl->make_nics(settings)) return Failure(*problem);
     impl->server = std::make_unique<ControlServer>(*impl->listener, services, impl->answers);
@@ -138,10 +142,8 @@ Daemon::Daemon(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Daemon::~Daemon() = default;
 
 int Daemon::run() {
-    const double ms =
-        std::chrono::duration<double, std::milli>(impl_->clock.now() - impl_->services.started_at).count();
     impl_->log.info("ready on {} with {} NICs after {:.0f} ms", impl_->services.socket_path,
-                    impl_->nics.size(), ms);
+                    impl_->nics.size(), impl_->uptime_ms());
     ::sd_notify(0, "READY=1");
     impl_->server->run();
     ::sd_notify(0, "STOPPING=1");

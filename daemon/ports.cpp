@@ -21,7 +21,7 @@ using Failure = tl::unexpected<std::string>;
 using Port = tl::expected<std::unique_ptr<PacketPort>, std::string>;
 
 // Buffers of one NIC: what the engine builds, what waits for DMA, what fills a wire, what faults delay.
-constexpr std::uint64_t frames_max = 4096;
+constexpr std::uint64_t frames_max = 2048;
 
 std::uint32_t frame_bytes(const config::NicSettings& nic) {
     const std::uint32_t largest = config::largest_frame_bytes(nic.mtu);

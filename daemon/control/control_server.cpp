@@ -5,19 +5,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <map>
 #include <optional>
-#include <utility>  // Boost.Asio 1.74 needs it in C++20
+#include <utility>
 #include <vector>
 
+#include "daemon/control/asio.hpp"
 #include "daemon/control/session_link.hpp"
 
 namespace rocem::daemon {

@@ -1,12 +1,10 @@
 // The socket of one client: datagrams in and out, and how its end is noticed.
 #pragma once
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <functional>
 #include <memory>
-#include <utility>  // Boost.Asio 1.74 needs it in C++20
 
+#include "daemon/control/asio.hpp"
 #include "daemon/control/control_handlers.hpp"
 #include "ipc/unique_fd.hpp"
 
