@@ -205,6 +205,12 @@ tl::expected<std::unique_ptr<PacketPort>, std::string> make_capture_port(
     std::unique_ptr<PacketPort> inner, const std::string& path, std::chrono::nanoseconds wall_clock_offset) {
     ipc::UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!fd) return tl::unexpected("capture " + path + ": " + std::strerror(errno));
+    // A file that was there before keeps its mode through open(). A FIFO, or a terminal, is left as it is.
+    struct stat facts {};
+    if (fstat(fd.get(), &facts) != 0 ||
+        (S_ISREG(facts.st_mode) && fchmod(fd.get(), S_IRUSR | S_IWUSR) != 0)) {
+        return tl::unexpected("capture " + path + ": " + std::strerror(errno));
+    }
     std::FILE* file = fdopen(fd.get(), "wb");
     if (file == nullptr) return tl::unexpected("capture " + path + ": " + std::strerror(errno));
     fd.release();

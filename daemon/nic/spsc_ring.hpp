@@ -19,7 +19,10 @@ class SpscRing {
         return produced_.load(std::memory_order_acquire) - consumed_.load(std::memory_order_acquire);
     }
     std::size_t room() const { return items_.size() - size(); }
-    bool empty() const { return size() == 0; }
+    // For the consumer. seq_cst: before a sleep this is read after the sleep flag is set (see VirtualWire).
+    bool empty() const {
+        return produced_.load(std::memory_order_seq_cst) == consumed_.load(std::memory_order_relaxed);
+    }
 
     bool push(const T& item) {
         const std::size_t at = produced_.load(std::memory_order_relaxed);
