@@ -221,9 +221,13 @@ std::string run_client(const Options& options) {
         }
     } catch (const PeerGone&) {
         // The plain socket says that the program has ended; what its queue pair does about that, only a
-        // packet tells.
-        throw Failure("the server has ended; a write to its queue pair now ends with: " +
-                      endpoint.probe(server));
+        // packet tells. The daemon hears of a death by itself, and until then the queue pair answers.
+        constexpr int probes_max = 100'000;
+        const std::string success = rocem_wc_status_str(ROCEM_WC_SUCCESS);
+        std::string answer = endpoint.probe(server);
+        for (int i = 1; i < probes_max && answer == success; ++i)
+            answer = endpoint.probe(server);
+        throw Failure("the server has ended; a write to its queue pair now ends with: " + answer);
     }
     facts.retransmitted_here = endpoint.retransmitted_packets() - retransmitted_before;
     return options.json ? client_json(facts, results) : client_table(facts, results);
