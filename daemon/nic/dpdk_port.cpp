@@ -41,10 +41,37 @@ std::set<int> packet_sockets() {
     return found;
 }
 
+// The two rings that join a pair of net_ring ports; the driver only borrows them.
+struct RingLanes {
+    static constexpr unsigned frames = 1024;
+    static constexpr unsigned flags = RING_F_SP_ENQ | RING_F_SC_DEQ;
+
+    explicit RingLanes(const std::string& name)
+        : rings{rte_ring_create((name + "_ab").c_str(), frames, SOCKET_ID_ANY, flags),
+                rte_ring_create((name + "_ba").c_str(), frames, SOCKET_ID_ANY, flags)} {}
+    ~RingLanes() {
+        for (rte_ring* ring : rings) {
+            void* mbuf = nullptr;
+            while (ring != nullptr && rte_ring_dequeue(ring, &mbuf) == 0)
+                rte_pktmbuf_free(static_cast<rte_mbuf*>(mbuf));
+            rte_ring_free(ring);
+        }
+    }
+    RingLanes(const RingLanes&) = delete;
+    RingLanes& operator=(const RingLanes&) = delete;
+
+    bool complete() const { return rings[0] != nullptr && rings[1] != nullptr; }
+
+    rte_ring* rings[2];
+};
+
 class DpdkPort final : public PacketPort {
  public:
-    DpdkPort(std::uint16_t port, std::string device, std::string description, int packet_socket)
-        : port_(port),
+    // packet_socket: -1 if the driver has none. lanes: what the device needs for as long as it lives, if so.
+    DpdkPort(std::uint16_t port, std::string device, std::string description, int packet_socket,
+             std::shared_ptr<RingLanes> lanes = nullptr)
+        : lanes_(std::move(lanes)),
+          port_(port),
           device_(std::move(device)),
           description_(std::move(description)),
           packet_socket_(packet_socket) {}
@@ -52,7 +79,7 @@ class DpdkPort final : public PacketPort {
     ~DpdkPort() override {
         rte_eth_dev_stop(port_);
         rte_eth_dev_close(port_);
-        if (!device_.empty()) rte_eal_hotplug_remove("vdev", device_.c_str());
+        rte_eal_hotplug_remove("vdev", device_.c_str());
     }
 
     tl::expected<void, std::string> start(FramePool& pool) {
@@ -123,6 +150,7 @@ class DpdkPort final : public PacketPort {
         return ring_drops_;
     }
 
+    std::shared_ptr<RingLanes> lanes_;
     std::uint16_t port_;
     std::string device_;
     std::string description_;
@@ -183,21 +211,19 @@ tl::expected<std::unique_ptr<PacketPort>, std::string> make_af_packet_port(const
 
 tl::expected<std::pair<std::unique_ptr<PacketPort>, std::unique_ptr<PacketPort>>, std::string>
 make_ring_port_pair(const std::string& name, FramePool& pool) {
-    constexpr unsigned ring_frames = 1024;
-    constexpr unsigned flags = RING_F_SP_ENQ | RING_F_SC_DEQ;
-    rte_ring* lanes[2] = {rte_ring_create((name + "_ab").c_str(), ring_frames, SOCKET_ID_ANY, flags),
-                          rte_ring_create((name + "_ba").c_str(), ring_frames, SOCKET_ID_ANY, flags)};
+    auto lanes = std::make_shared<RingLanes>(name);
+    if (!lanes->complete()) {
+        return tl::unexpected("net_ring " + name + ": its rings were refused: " + rte_strerror(rte_errno));
+    }
     std::unique_ptr<PacketPort> ends[2];
     for (unsigned side = 0; side < 2; ++side) {
-        if (lanes[side] == nullptr) return tl::unexpected("no memory for the rings of " + name);
-    }
-    for (unsigned side = 0; side < 2; ++side) {
         const std::string end_name = name + (side == 0 ? "_a" : "_b");
-        const int port = rte_eth_from_rings(end_name.c_str(), &lanes[1 - side], 1, &lanes[side], 1, 0);
+        const int port =
+            rte_eth_from_rings(end_name.c_str(), &lanes->rings[1 - side], 1, &lanes->rings[side], 1, 0);
         if (port < 0)
             return tl::unexpected("net_ring " + end_name + " was refused: " + rte_strerror(rte_errno));
-        auto created =
-            std::make_unique<DpdkPort>(static_cast<std::uint16_t>(port), "", "net_ring " + end_name, -1);
+        auto created = std::make_unique<DpdkPort>(static_cast<std::uint16_t>(port), "net_ring_" + end_name,
+                                                  "net_ring " + end_name, -1, lanes);
         if (const auto started = created->start(pool); !started) return tl::unexpected(started.error());
         ends[side] = std::move(created);
     }

@@ -47,6 +47,23 @@ TEST_CASE("dpdk port: a full ring pushes back", "[nic][dpdk]") {
     CHECK(receive_numbers(*pair->second, now) == numbers(0, taken));
 }
 
+TEST_CASE("dpdk port: a pair takes everything with it, its name too", "[nic][dpdk]") {
+    const NoLeak no_leak;
+    for (int round = 0; round < 3; ++round) {
+        auto pair = daemon::make_ring_port_pair("again", frame_pool());
+        INFO((pair ? "" : pair.error()));
+        REQUIRE(pair);
+        send_numbers(*pair->first, now, 0, 10);
+    }
+    auto pair = daemon::make_ring_port_pair("twice", frame_pool());
+    REQUIRE(pair);
+    const auto second = daemon::make_ring_port_pair("twice", frame_pool());
+    REQUIRE_FALSE(second);
+    CHECK_THAT(second.error(), Catch::Contains("twice") && Catch::Contains("File exists"));
+    send_numbers(*pair->second, now, 0, 10);
+    CHECK(receive_numbers(*pair->first, now) == numbers(0, 10));
+}
+
 TEST_CASE("dpdk port: an af_packet port names the interface that is missing", "[nic][dpdk]") {
     frame_pool();
     const auto port = daemon::make_af_packet_port("net_af_packet0", {.interface = "rocemnone0"},
