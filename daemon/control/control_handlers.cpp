@@ -17,6 +17,8 @@ namespace {
 // No vendor: a number that no driver of rdma-core takes for its own.
 constexpr std::uint32_t vendor_id = 0xffffff;
 
+constexpr std::uint64_t logged_refusals_max = 100;
+
 rocem_abi_device describe(const NicView& nic, const std::string& version) {
     const engine::DeviceLimits& limits = nic.engine.limits;
     rocem_abi_device device{};
@@ -152,8 +154,14 @@ void ControlHandlers::ask_worker(std::size_t worker, Command command, Continuati
 }
 
 void ControlHandlers::refuse(const Header& request, int error, const std::string& reason) {
-    services_.log->info("session {} (pid {}): {} refused with {}: {}", id_, peer_.pid,
-                        ipc::name_of(request.type), std::strerror(error), reason);
+    // A client must not fill the log.
+    if (refusals_ < logged_refusals_max) {
+        services_.log->info("session {} (pid {}): {} refused with {}: {}", id_, peer_.pid,
+                            ipc::name_of(request.type), std::strerror(error), reason);
+    }
+    if (++refusals_ == logged_refusals_max) {
+        services_.log->info("session {} (pid {}): further refusals are not logged", id_, peer_.pid);
+    }
     reply(ipc::make_refusal(request, error, reason));
 }
 

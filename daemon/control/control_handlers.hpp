@@ -144,6 +144,7 @@ class ControlHandlers {
 
     std::map<std::uint32_t, Continuation> pending_;  // by ticket
     std::uint32_t next_ticket_ = 1;
+    std::uint64_t refusals_ = 0;
     std::deque<OutgoingMessage> outgoing_;
     std::optional<std::string> end_reason_;
     bool closing_ = false;
