@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "daemon/nic/capture_port.hpp"
 #include "daemon/nic/spsc_ring.hpp"
 #include "daemon/nic/virtual_wire.hpp"
 
@@ -115,6 +116,27 @@ TEST_CASE("virtual wire: both directions at once", "[nic][threads][wire]") {
     for (std::thread& worker : workers)
         worker.join();
     CHECK(wrong == std::array<std::size_t, 2>{});
+}
+
+TEST_CASE("capture: the worker and the writer share the buffer", "[nic][threads][capture]") {
+    auto [a, b] = daemon::make_virtual_wire("w0");
+    auto made = daemon::make_capture_port(std::move(a), "/dev/null", {});
+    REQUIRE(made);
+    const std::unique_ptr<daemon::PacketPort> port = std::move(*made);
+    std::array<std::byte, 100> bytes{};
+    daemon::FrameBuffer frame;
+    frame.data = bytes.data();
+    frame.length = frame.capacity = bytes.size();
+    for (std::size_t n = 0; n < frames; ++n) {
+        bytes[0] = static_cast<std::byte>(n);  // recorded is a copy: the buffer is free for reuse at once
+        REQUIRE(port->transmit({}, {&frame, 1}) == 1);
+        daemon::FrameBuffer arrived;
+        REQUIRE(b->receive({}, {&arrived, 1}) == 1);
+    }
+    std::vector<daemon::PortCounter> counters;
+    port->append_counters(counters);
+    REQUIRE(counters.size() > 2);
+    CHECK(counters[0].value + counters[1].value == frames);  // captured and dropped
 }
 
 }  // namespace
