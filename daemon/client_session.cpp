@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/transition_text.hpp"
 #include "ipc/doorbell.hpp"
 
 namespace rocem::daemon {
@@ -190,9 +191,8 @@ Answer ClientSession::modify_qp(engine::Time now, const ModifyQp& command) {
     const engine::Error error = nic_.engine.modify_qp(now, qp->handle, command.attributes, command.mask);
     if (error != engine::Error::none) {
         const auto current = nic_.engine.query_qp(qp->handle);
-        return refuse(error, fmt::format("attr_mask: {:#x} with state {} is refused for a QP in state {}",
-                                         command.mask, static_cast<int>(command.attributes.state),
-                                         current ? static_cast<int>(current->state) : -1));
+        const engine::QpState from = current ? current->state : engine::QpState::reset;
+        return refuse(error, explain_refusal(engine::QpType::rc, from, command.attributes, command.mask));
     }
     const auto changed = nic_.engine.query_qp(qp->handle);
     const engine::QpState state = changed ? changed->state : engine::QpState::error;

@@ -42,16 +42,20 @@ bool mask_fits(std::uint32_t mask, std::uint32_t required, std::uint32_t optiona
 
 }  // namespace
 
-bool transition_is_legal(QpType type, QpState from, QpState to, std::uint32_t mask) {
-    if (type != QpType::rc) return false;
-    if (to == QpState::reset) return mask_fits(mask, 0, 0);
-    if (to == QpState::error) return from != QpState::reset && mask_fits(mask, 0, 0);
+std::optional<TransitionMasks> transition_masks(QpType type, QpState from, QpState to) {
+    if (type != QpType::rc) return std::nullopt;
+    if (to == QpState::reset || (to == QpState::error && from != QpState::reset)) return TransitionMasks{};
     for (const Transition& transition : rc_transitions) {
         if (transition.from == from && transition.to == to) {
-            return mask_fits(mask, transition.required, transition.optional);
+            return TransitionMasks{transition.required, transition.optional};
         }
     }
-    return false;
+    return std::nullopt;
+}
+
+bool transition_is_legal(QpType type, QpState from, QpState to, std::uint32_t mask) {
+    const auto masks = transition_masks(type, from, to);
+    return masks && mask_fits(mask, masks->required, masks->optional);
 }
 
 }  // namespace rocem::engine

@@ -8,13 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
+#include "daemon/transition_text.hpp"
+
 namespace rocem::daemon {
 namespace {
 
 using nlohmann::ordered_json;
 
 constexpr std::array<std::string_view, 4> subjects{"status", "nics", "qps", "counters"};
-constexpr std::array<std::string_view, 7> qp_states{"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"};
 
 std::string guid_text(std::uint64_t guid) {
     return fmt::format("{:04x}:{:04x}:{:04x}:{:04x}", guid >> 48, guid >> 32 & 0xffff, guid >> 16 & 0xffff,
@@ -154,7 +155,7 @@ std::string qps_text(const Services& services, std::optional<NicIndex> only,
         const engine::QpAttributes& attributes = qp.attributes;
         ordered_json entry{{"nic", services.nics[qp.nic].settings.name},
                            {"qpn", qp.qpn.value()},
-                           {"state", qp_states[static_cast<std::size_t>(attributes.state)]},
+                           {"state", state_name(attributes.state)},
                            {"session", qp.session},
                            {"pid", nullptr}};
         if (const auto session = sessions.find(qp.session); session != sessions.end()) {

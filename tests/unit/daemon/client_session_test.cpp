@@ -327,6 +327,30 @@ TEST_CASE("RESET empties the rings and gives the QP a new epoch") {
     CHECK(client.cq_head().ring.producer == 0);  // nothing of the old epoch comes back
 }
 
+TEST_CASE("a refused modify names the attribute") {
+    Rig rig;
+    Client& client = rig.client;
+    const auto refused = [&](engine::QpState to, std::uint32_t mask) {
+        ModifyQp modify = client.command(mask);
+        modify.attributes.state = to;
+        const Answer answer = client.session.modify_qp(now, modify);
+        REQUIRE(error_of(answer) == EINVAL);
+        return std::get<Refusal>(answer).text;
+    };
+    CHECK(refused(engine::QpState::init, engine::attr_pkey_index | engine::attr_port) ==
+          "attr_mask: qp_access_flags is missing from RESET to INIT");
+    CHECK(refused(engine::QpState::init, engine::attr_pkey_index | engine::attr_port |
+                                             engine::attr_access_flags | engine::attr_timeout) ==
+          "attr_mask: timeout is not allowed from RESET to INIT");
+    CHECK(refused(engine::QpState::rts, 0) == "qp_state: no transition from RESET to RTS");
+    REQUIRE(error_of(client.to_init()) == 0);
+    CHECK(refused(engine::QpState::rtr, engine::attr_path_mtu | engine::attr_rq_psn | engine::attr_dest_qpn |
+                                            engine::attr_max_dest_rd_atomic) ==
+          "attr_mask: ah_attr, min_rnr_timer is missing from INIT to RTR");
+    CHECK(refused(engine::QpState::init, engine::attr_cur_state) ==
+          "cur_qp_state: RESET is not the present state, INIT");
+}
+
 TEST_CASE("a command with an index outside its window is a violation") {
     Rig rig;
     ModifyQp modify =
