@@ -165,6 +165,18 @@ void ControlHandlers::refuse(const Header& request, int error, const std::string
     reply(ipc::make_refusal(request, error, reason));
 }
 
+std::shared_ptr<ControlHandlers::Fds> ControlHandlers::copy_fds(const Header& request,
+                                                                std::span<const int> originals) {
+    const auto copies = std::make_shared<Fds>();
+    for (const int original : originals) {
+        copies->emplace_back(::fcntl(original, F_DUPFD_CLOEXEC, 0));
+        if (copies->back()) continue;
+        refuse(request, EMFILE, "the daemon has no file descriptor left (RLIMIT_NOFILE)");
+        return nullptr;
+    }
+    return copies;
+}
+
 bool ControlHandlers::refused(const Header& request, const Answer& answer) {
     const auto* refusal = std::get_if<Refusal>(&answer);
     if (refusal == nullptr) return false;
@@ -236,19 +248,28 @@ void ControlHandlers::open_nic(std::span<const std::byte> bytes) {
                fmt::format("open_nic: no memory or descriptor left: {}", std::strerror(errno)));
         return;
     }
+    const NicView& chosen = services_.nics[index];
+    const std::array<int, 5> originals{
+        session_segment_.fd.get(), services_.workers[chosen.worker].page->fd.get(),
+        chosen.shown_counters->descriptor(), doorbell_.get(), client_event_socket_.get()};
+    const auto fds = copy_fds(request.header, originals);
+    // The client's end must be the client's alone, or it would never see the end of file.
+    client_event_socket_.reset();
+    session_segment_.fd.reset();
+    if (fds == nullptr) return;
     opening_ = true;
     nic_ = index;
     ask(OpenSession{.nic = index,
                     .segment = reinterpret_cast<ipc::SessionSegment*>(session_segment_.mapping.data()),
                     .doorbell = doorbell_.get(),
                     .event_socket = event_socket_.get()},
-        [this, header = request.header](Answer&& answer) {
+        [this, header = request.header, fds](Answer&& answer) {
             opening_ = false;
             if (refused(header, answer)) {
                 nic_.reset();
                 return;
             }
-            reply_opened(header);
+            reply_opened(header, std::move(*fds));
         });
 }
 
@@ -265,17 +286,11 @@ bool ControlHandlers::make_session_resources() {
     return true;
 }
 
-void ControlHandlers::reply_opened(const Header& request) {
+void ControlHandlers::reply_opened(const Header& request, Fds fds) {
     auto answer = ipc::make_reply<rocem_abi_open_nic_reply>(request);
     answer.device = describe(nic(), services_.version);
     answer.counters_page_bytes = nic().shown_counters->bytes();
-    const std::array<int, 5> fds{session_segment_.fd.get(), services_.workers[nic().worker].page->fd.get(),
-                                 nic().shown_counters->descriptor(), doorbell_.get(),
-                                 client_event_socket_.get()};
-    reply(answer, fds);
-    // The client's end must be the client's alone, or it would never see the end of file.
-    client_event_socket_.reset();
-    session_segment_.fd.reset();
+    reply(answer, std::move(fds));
     services_.log->info("session {}: pid {}, uid {}, program \"{}\" opened {}", id_, peer_.pid, peer_.uid,
                         program_, nic().settings.name);
 }
@@ -366,7 +381,7 @@ void ControlHandlers::ask_all_for_qps(const Header& request, const ManagementQue
 }
 
 void ControlHandlers::reply_text(const Header& request, const std::string& text) {
-    const ipc::UniqueFd document = ipc::make_sealed_text("rocem-answer", text);
+    ipc::UniqueFd document = ipc::make_sealed_text("rocem-answer", text);
     if (!document) {
         refuse(request, ENOMEM,
                fmt::format("management: no memory for the answer: {}", std::strerror(errno)));
@@ -374,8 +389,9 @@ void ControlHandlers::reply_text(const Header& request, const std::string& text)
     }
     auto answer = ipc::make_reply<rocem_abi_management_reply>(request);
     answer.text_bytes = text.size();
-    const std::array<int, 1> fds{document.get()};
-    reply(answer, fds);
+    Fds fds;
+    fds.push_back(std::move(document));
+    reply(answer, std::move(fds));
 }
 
 }  // namespace rocem::daemon

@@ -5,13 +5,12 @@
 // the worker has said that the object, or the session, is gone.
 #pragma once
 
-#include <fcntl.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -65,6 +64,7 @@ class ControlHandlers {
 
  private:
     using Header = rocem_abi_header;
+    using Fds = std::vector<ipc::UniqueFd>;
     using Continuation = std::function<void(Answer&&)>;
     using Handler = void (ControlHandlers::*)(std::span<const std::byte>);
 
@@ -106,7 +106,7 @@ class ControlHandlers {
 
     const NicView& nic() const { return services_.nics[*nic_]; }
     bool make_session_resources();
-    void reply_opened(const Header& request);
+    void reply_opened(const Header& request, Fds fds);
     void ask_all_for_qps(const Header& request, const ManagementQuestion& question);
     void reply_text(const Header& request, const std::string& text);
 
@@ -115,7 +115,10 @@ class ControlHandlers {
     void ask_worker(std::size_t worker, Command command, Continuation then);
 
     template <class Message>
-    void reply(const Message& message, std::span<const int> fds = {});
+    void reply(const Message& message, Fds fds = {});
+    // Copies to be sent along: made before anything else of a command, so that one which has no descriptors
+    // left is refused and leaves nothing. Empty: it was refused.
+    std::shared_ptr<Fds> copy_fds(const Header& request, std::span<const int> originals);
     void accept(const Header& request) { reply(ipc::make_reply<rocem_abi_bare>(request)); }
     void refuse(const Header& request, int error, const std::string& reason);
     // True if the answer is a refusal, which was passed on.
@@ -151,18 +154,11 @@ class ControlHandlers {
 };
 
 template <class Message>
-void ControlHandlers::reply(const Message& message, std::span<const int> fds) {
+void ControlHandlers::reply(const Message& message, Fds fds) {
     OutgoingMessage outgoing;
     const std::span<const std::byte> bytes = ipc::bytes_of(message);
     outgoing.bytes.assign(bytes.begin(), bytes.end());
-    for (const int fd : fds) {
-        // A copy of its own: the original may go before the message has left.
-        outgoing.fds.emplace_back(ipc::UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0)));
-        if (!outgoing.fds.back()) {
-            end("no file descriptor left for an answer (RLIMIT_NOFILE of the daemon)");
-            return;
-        }
-    }
+    outgoing.fds = std::move(fds);
     outgoing_.push_back(std::move(outgoing));
 }
 

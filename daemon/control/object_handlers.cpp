@@ -74,9 +74,9 @@ void ControlHandlers::alloc_memory(std::span<const std::byte> bytes) {
     auto answer = ipc::make_reply<rocem_abi_alloc_memory_reply>(request.header);
     answer.region = next_region_++;
     answer.bytes = memory->mapping.size();
-    const std::array<int, 1> fds{memory->fd.get()};
-    reply(answer, fds);
-    memory->fd.reset();
+    Fds fds;
+    fds.push_back(std::move(memory->fd));
+    reply(answer, std::move(fds));
     regions_.emplace(answer.region, Region{.memory = std::move(*memory), .mrs = 0});
 }
 
@@ -173,8 +173,9 @@ void ControlHandlers::create_channel(std::span<const std::byte> bytes) {
     }
     auto answer = ipc::make_reply<rocem_abi_create_channel_reply>(header);
     answer.channel = next_channel_++;
-    const std::array<int, 1> fds{sockets.client_end.get()};
-    reply(answer, fds);
+    Fds fds;
+    fds.push_back(std::move(sockets.client_end));
+    reply(answer, std::move(fds));
     channels_.emplace(answer.channel, Channel{.daemon_end = std::move(sockets.daemon_end), .cqs = 0});
 }
 
@@ -218,11 +219,13 @@ void ControlHandlers::create_cq(std::span<const std::byte> bytes) {
         refuse(header, ENOMEM, fmt::format("cqe {}: {}", request.cqe, memory.error()));
         return;
     }
+    const auto fds = copy_fds(header, std::array<int, 1>{memory->fd});
+    if (fds == nullptr) return memory_.release(memory->ref);
     if (request.channel != 0) ++channel->second.cqs;
     ask(CreateCq{.cqe = request.cqe,
                  .object = memory->address,
                  .channel = request.channel != 0 ? channel->second.daemon_end.get() : -1},
-        [this, request, memory = *memory](Answer&& answer) {
+        [this, request, fds, memory = *memory](Answer&& answer) {
             if (refused(request.header, answer)) {
                 if (request.channel != 0) --channels_.at(request.channel).cqs;
                 memory_.release(memory.ref);
@@ -235,8 +238,7 @@ void ControlHandlers::create_cq(std::span<const std::byte> bytes) {
             made.cq_epoch = cq.epoch;
             made.cqe = request.cqe;
             made.segment = memory.ref;
-            const std::array<int, 1> fds{memory.fd};
-            reply(made, fds);
+            reply(made, std::move(*fds));
         });
 }
 
@@ -274,13 +276,15 @@ void ControlHandlers::create_qp(std::span<const std::byte> bytes) {
         refuse(header, ENOMEM, fmt::format("qp: {}", memory.error()));
         return;
     }
+    const auto fds = copy_fds(header, std::array<int, 1>{memory->fd});
+    if (fds == nullptr) return memory_.release(memory->ref);
     ask(CreateQp{.pd = request.pd,
                  .send_cq_slot = request.send_cq_slot,
                  .recv_cq_slot = request.recv_cq_slot,
                  .sq_sig_all = request.sq_sig_all != 0,
                  .caps = request.caps,
                  .object = memory->address},
-        [this, request, memory = *memory](Answer&& answer) {
+        [this, request, fds, memory = *memory](Answer&& answer) {
             if (refused(request.header, answer)) {
                 memory_.release(memory.ref);
                 return;
@@ -293,8 +297,7 @@ void ControlHandlers::create_qp(std::span<const std::byte> bytes) {
             made.qpn = qp.qpn.value();
             made.caps = request.caps;
             made.segment = memory.ref;
-            const std::array<int, 1> fds{memory.fd};
-            reply(made, fds);
+            reply(made, std::move(*fds));
         });
 }
 
