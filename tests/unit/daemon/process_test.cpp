@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "client/rocem.h"
 #include "control_rig.hpp"
@@ -127,9 +128,11 @@ TEST_CASE("a daemon with two NICs and a hundred idle QPs sleeps", "[process]") {
     rocem_pd* pd = rocem_alloc_pd(context);
     rocem_cq* cq = rocem_create_cq(context, 64, nullptr, nullptr, 0);
     REQUIRE(cq != nullptr);
+    std::vector<rocem_qp*> qps;
     for (int i = 0; i < 100; ++i) {
         rocem_qp* qp = make_qp(pd, cq);
         REQUIRE(qp != nullptr);
+        qps.push_back(qp);
         rocem_qp_attr attr{};
         attr.qp_state = ROCEM_QPS_INIT;
         attr.port_num = 1;
@@ -142,7 +145,11 @@ TEST_CASE("a daemon with two NICs and a hundred idle QPs sleeps", "[process]") {
     const auto before = daemon.cpu_time();
     std::this_thread::sleep_for(period);
     CHECK((daemon.cpu_time() - before).count() * 100 < period.count() * 2);
-    rocem_close(context);
+    for (rocem_qp* qp : qps)
+        CHECK(rocem_destroy_qp(qp) == 0);
+    CHECK(rocem_destroy_cq(cq) == 0);
+    CHECK(rocem_dealloc_pd(pd) == 0);
+    CHECK(rocem_close(context) == 0);
 }
 
 TEST_CASE("SIGTERM tells clients and ends the daemon with 0", "[process]") {
@@ -195,8 +202,9 @@ TEST_CASE("a client that lies about its ring loses its session, and nobody else 
     CHECK(liar.reason_of_end().empty());
     daemon.wait_for_log("send producer index outside its window");
     rocem_pd* still = rocem_alloc_pd(bystander);
-    CHECK(still != nullptr);
-    rocem_close(bystander);
+    REQUIRE(still != nullptr);
+    CHECK(rocem_dealloc_pd(still) == 0);
+    CHECK(rocem_close(bystander) == 0);
 }
 
 TEST_CASE("a client that fills its doorbell and makes it blocking stops nobody", "[process]") {
@@ -211,8 +219,10 @@ TEST_CASE("a client that fills its doorbell and makes it blocking stops nobody",
     for (int i = 0; i < 20; ++i) {
         rocem_context* context = rocem_open(daemon.path().c_str(), "rocem0");
         REQUIRE(context != nullptr);
-        CHECK(rocem_alloc_pd(context) != nullptr);
-        rocem_close(context);
+        rocem_pd* pd = rocem_alloc_pd(context);
+        REQUIRE(pd != nullptr);
+        CHECK(rocem_dealloc_pd(pd) == 0);
+        CHECK(rocem_close(context) == 0);
     }
 }
 

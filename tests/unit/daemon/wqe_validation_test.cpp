@@ -25,11 +25,11 @@ struct Slot {
 
     void put(const SendWqe& wqe, std::initializer_list<Sge> sges = {}) {
         std::memcpy(bytes, &wqe, sizeof(wqe));
-        std::memcpy(bytes + sizeof(wqe), sges.begin(), sges.size() * sizeof(Sge));
+        if (sges.size() > 0) std::memcpy(bytes + sizeof(wqe), sges.begin(), sges.size() * sizeof(Sge));
     }
     void put(const RecvWqe& wqe, std::initializer_list<Sge> sges = {}) {
         std::memcpy(bytes, &wqe, sizeof(wqe));
-        std::memcpy(bytes + sizeof(wqe), sges.begin(), sges.size() * sizeof(Sge));
+        if (sges.size() > 0) std::memcpy(bytes + sizeof(wqe), sges.begin(), sges.size() * sizeof(Sge));
     }
 
     alignas(64) std::byte bytes[1024];
