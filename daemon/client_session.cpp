@@ -136,6 +136,7 @@ Answer ClientSession::destroy_cq(const DestroyCq& command) {
     }
     nic_.cq_owners.clear(cq->handle.index);
     std::erase(unpublished_cqs_, command.slot);
+    waiting_events_.forget(EventObject::cq, command.slot);
     cqs_.remove(command.slot);
     return Done{};
 }
@@ -234,6 +235,7 @@ bool ClientSession::retire_qp(std::uint32_t slot, std::optional<std::uint32_t> r
     SessionQp& qp = *qps_.find(slot);
     qp.retiring = true;
     nic_.qp_owners.clear(qp.handle.index);
+    waiting_events_.forget(EventObject::qp, slot);
     const Retiring object{.is_qp = true, .slot = slot, .request_id = request_id};
     if (free_if_gone(object)) return true;
     retiring_.push_back(object);
@@ -285,6 +287,7 @@ void ClientSession::close() {
         retire_mr(slot, std::nullopt);
     });
     unpublished_cqs_.clear();
+    waiting_events_.clear();
     cqs_.for_each([&](std::uint32_t slot, SessionCq& cq) {
         if (nic_.engine.destroy_cq(cq.handle) != engine::Error::none) return;
         nic_.cq_owners.clear(cq.handle.index);

@@ -13,6 +13,7 @@
 
 #include "daemon/nic_core.hpp"
 #include "daemon/slot_table.hpp"
+#include "daemon/waiting_events.hpp"
 #include "daemon/worker_messages.hpp"
 #include "daemon/wqe_validation.hpp"
 #include "ipc/dirty_bitmap.hpp"
@@ -59,6 +60,7 @@ class ClientSession {
 
     SessionId id() const { return id_; }
     int doorbell() const { return resources_.doorbell; }
+    int event_socket() const { return resources_.event_socket; }
 
     // --- posted work ---
 
@@ -76,7 +78,10 @@ class ClientSession {
     void push_completion(engine::Time now, std::uint32_t cq_slot, const engine::WorkCompletion& completion);
     // Shows all entries and sends the events that are armed.
     void publish();
+    // What the socket has no room for waits until send_waiting_events finds some.
     void push_event(const engine::AsyncEvent& event);
+    bool has_waiting_events() const { return !waiting_events_.empty(); }
+    void send_waiting_events();
 
     // --- commands; each answers at once, or later through poll_retired ---
 
@@ -140,6 +145,7 @@ class ClientSession {
     std::vector<std::uint32_t> qp_epochs_;
     std::vector<std::uint32_t> unpublished_cqs_;
     std::vector<Retiring> retiring_;
+    WaitingEvents waiting_events_;
     std::optional<std::string> violation_;
     bool closing_ = false;
     WqeScratch scratch_;

@@ -65,22 +65,44 @@ void ClientSession::overflow(engine::Time now, SessionCq& cq) {
 
 void ClientSession::push_event(const engine::AsyncEvent& event) {
     rocem_abi_async_event message{};
+    EventObject object = EventObject::nic;
     message.type = static_cast<std::uint32_t>(event.type);
     if (event.qp) {
         const SlotOwner owner = nic_.qp_owners.at(event.qp.index);
         const SessionQp* qp = owner.session == this ? qps_.find(owner.slot) : nullptr;
         if (qp == nullptr || !(qp->handle == event.qp)) return;
+        object = EventObject::qp;
         message.slot = owner.slot;
         message.epoch = qp->epoch;
     } else if (event.cq) {
         const SlotOwner owner = nic_.cq_owners.at(event.cq.index);
         const SessionCq* cq = owner.session == this ? cqs_.find(owner.slot) : nullptr;
         if (cq == nullptr || !(cq->handle == event.cq)) return;
+        object = EventObject::cq;
         message.slot = owner.slot;
         message.epoch = cq->epoch;
     }
-    // A client that does not read its events loses those that its socket has no room for.
-    ipc::send_event(resources_.event_socket, &message, sizeof(message));
+    // Behind those that wait, so that they keep their order.
+    if (!waiting_events_.empty() ||
+        ipc::send_event(resources_.event_socket, &message, sizeof(message)) == ipc::Sent::full) {
+        waiting_events_.add(object, message);
+    }
+}
+
+void ClientSession::send_waiting_events() {
+    while (!waiting_events_.empty()) {
+        const rocem_abi_async_event& event = waiting_events_.front();
+        switch (ipc::send_event(resources_.event_socket, &event, sizeof(event))) {
+            case ipc::Sent::yes:
+                waiting_events_.pop_front();
+                break;
+            case ipc::Sent::full:
+                return;
+            case ipc::Sent::gone:  // the client wants no events
+                waiting_events_.clear();
+                break;
+        }
+    }
 }
 
 }  // namespace rocem::daemon

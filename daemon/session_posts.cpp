@@ -141,6 +141,7 @@ void ClientSession::reset_rings(SessionQp& qp, const ModifyQp& command, std::uin
         qp.recv->give_back();
     }
     qp.epoch = ++qp_epochs_[slot];
+    waiting_events_.forget(EventObject::qp, slot);
 }
 
 }  // namespace rocem::daemon

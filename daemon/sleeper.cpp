@@ -12,8 +12,16 @@ namespace rocem::daemon {
 Sleeper::Sleeper() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
 bool Sleeper::add(int fd) {
+    return watch(fd, EPOLLIN);
+}
+
+bool Sleeper::add_writable(int fd) {
+    return watch(fd, EPOLLOUT);
+}
+
+bool Sleeper::watch(int fd, std::uint32_t events) {
     epoll_event event{};
-    event.events = EPOLLIN | EPOLLET;
+    event.events = events | EPOLLET;
     event.data.fd = fd;
     return ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
 }

@@ -1,5 +1,7 @@
-// What a worker blocks on: doorbells, port descriptors, the command waker, a time limit.
+// What a worker blocks on: doorbells, port descriptors, the command waker, full event sockets, a time limit.
 #pragma once
+
+#include <cstdint>
 
 #include "ipc/unique_fd.hpp"
 #include "queue_engine/time.hpp"
@@ -17,12 +19,16 @@ class Sleeper {
 
     // False if the kernel refuses (no memory, too many watches).
     bool add(int fd);
+    // Wakes when a socket that was full has room again.
+    bool add_writable(int fd);
     void remove(int fd);
 
     // Until a descriptor has an edge or the limit is over. Duration::max() is no limit.
     void wait(engine::Duration limit);
 
  private:
+    bool watch(int fd, std::uint32_t events);
+
     ipc::UniqueFd epoll_;
 };
 

@@ -9,8 +9,8 @@
 namespace rocem::daemon {
 namespace {
 
-// How often a worker that is never idle shows its counters.
-constexpr std::uint64_t turns_between_counters = 256;
+// How often a worker that never blocks shows its counters, and looks whether clients have read their events.
+constexpr std::uint64_t turns_between_rounds = 256;
 
 void relax() {
     __builtin_ia32_pause();
@@ -43,9 +43,12 @@ void Worker::run() {
         if (run_once(now)) {
             ++busy_turns_;
             idle_policy_.worked(now);
-            if (turns_ % turns_between_counters == 0) publish_counters();
         } else {
             idle(now);
+        }
+        if (turns_ % turns_between_rounds == 0) {
+            publish_counters();
+            send_waiting_events();
         }
     }
     commands_.close_all();
@@ -86,6 +89,8 @@ void Worker::idle(engine::Time now) {
 
 void Worker::block() {
     publish_counters();
+    // What finds no room now has an edge to come.
+    send_waiting_events();
     ipc::announce_sleep(page_);
     std::size_t asleep = 0;
     bool quiet = !something_came();
@@ -119,6 +124,13 @@ engine::Duration Worker::sleep_limit() const {
 bool Worker::something_came() const {
     return !link_.commands.empty() ||
            std::any_of(nics_.begin(), nics_.end(), [](const EmulatedNic* nic) { return nic->has_posts(); });
+}
+
+void Worker::send_waiting_events() {
+    for (EmulatedNic* nic : nics_) {
+        for (const auto& session : nic->sessions())
+            session->send_waiting_events();
+    }
 }
 
 void Worker::publish_counters() {

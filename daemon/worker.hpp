@@ -39,6 +39,7 @@ class Worker {
     engine::Duration sleep_limit() const;
     bool something_came() const;
     void publish_counters();
+    void send_waiting_events();
 
     WorkerLink& link_;
     ipc::WorkerPage& page_;

@@ -77,7 +77,9 @@ void WorkerCommands::open(const WorkerCommand& command, const OpenSession& resou
         return candidate->index() == resources.nic;
     });
     assert(nic != nics_.end());  // the control thread sends a session to the worker of its NIC
-    if (!sleeper_.add(resources.doorbell)) {
+    const bool doorbell = sleeper_.add(resources.doorbell);
+    if (!doorbell || !sleeper_.add_writable(resources.event_socket)) {
+        if (doorbell) sleeper_.remove(resources.doorbell);
         return answer(command.session, command.request_id,
                       Refusal{.error = ENOMEM, .text = "open_nic: the kernel watches no further doorbell"});
     }
@@ -193,6 +195,7 @@ bool WorkerCommands::finish_retired() {
         const Place place = find(closing.session);
         if (!place.session->closed()) return false;
         sleeper_.remove(place.session->doorbell());
+        sleeper_.remove(place.session->event_socket());
         place.nic->remove_session(*place.session);
         answer(closing.session, closing.request_id, SessionClosed{});
         any = true;

@@ -120,6 +120,13 @@ struct Client {
         while (core.engine.poll_event(event))
             session.push_event(event);
     }
+    // The only QP's.
+    engine::QpHandle qp_handle() const {
+        engine::QpHandle handle{.index = 0, .generation = 1};
+        while (!core.engine.exists(handle))
+            ++handle.generation;
+        return handle;
+    }
     std::optional<rocem_abi_async_event> async_event() {
         rocem_abi_async_event event{};
         if (::recv(events.client_end.get(), &event, sizeof(event), MSG_DONTWAIT) != sizeof(event)) return {};
@@ -307,6 +314,61 @@ TEST_CASE("a CQ that is full dies with one event") {
     CHECK(event->slot == client.cq.slot);
     CHECK(event->epoch == client.cq.epoch);
     CHECK_FALSE(client.session.violation());
+}
+
+TEST_CASE("events that the socket has no room for wait, in order, until the client has read") {
+    Rig rig;
+    Client& client = rig.client;
+    const int socket = client.events.daemon_end.get();
+    const rocem_abi_async_event filler{.type = 99, .slot = 0, .epoch = 0, .reserved = 0};
+    std::size_t fillers = 0;
+    while (ipc::send_event(socket, &filler, sizeof(filler)) == ipc::Sent::yes)
+        ++fillers;
+    const engine::AsyncEvent communication{
+        .type = engine::EventType::communication_established, .qp = client.qp_handle(), .cq = {}};
+    const engine::AsyncEvent drained{
+        .type = engine::EventType::sq_drained, .qp = client.qp_handle(), .cq = {}};
+    CHECK_FALSE(client.session.has_waiting_events());
+    client.session.push_event(communication);
+    client.session.push_event(drained);
+    client.session.push_event(communication);
+    client.session.send_waiting_events();
+    CHECK(client.session.has_waiting_events());
+    for (std::size_t i = 0; i < fillers; ++i)
+        CHECK(client.async_event()->type == filler.type);
+    CHECK_FALSE(client.async_event());
+    client.session.send_waiting_events();
+    CHECK_FALSE(client.session.has_waiting_events());
+    CHECK(client.async_event()->type == 4);  // IBV_EVENT_COMM_EST
+    CHECK(client.async_event()->type == 5);  // IBV_EVENT_SQ_DRAINED
+    CHECK_FALSE(client.async_event());       // the second COMM_EST said nothing new
+    CHECK_FALSE(client.session.violation());
+}
+
+TEST_CASE("events that wait go with their object, and with the client's end of the socket") {
+    Rig rig;
+    Client& client = rig.client;
+    const int socket = client.events.daemon_end.get();
+    const rocem_abi_async_event filler{.type = 99, .slot = 0, .epoch = 0, .reserved = 0};
+    while (ipc::send_event(socket, &filler, sizeof(filler)) == ipc::Sent::yes) {
+    }
+    const engine::AsyncEvent drained{
+        .type = engine::EventType::sq_drained, .qp = client.qp_handle(), .cq = {}};
+    client.session.push_event(drained);
+    REQUIRE(client.session.has_waiting_events());
+    SECTION("RESET") {
+        REQUIRE(error_of(client.to(engine::QpState::reset)) == 0);
+        CHECK_FALSE(client.session.has_waiting_events());
+    }
+    SECTION("destroy_qp") {
+        client.session.destroy_qp({.slot = client.qp.slot, .epoch = client.qp.epoch}, 1);
+        CHECK_FALSE(client.session.has_waiting_events());
+    }
+    SECTION("the socket is closed") {
+        client.events.client_end.reset();
+        client.session.send_waiting_events();
+        CHECK_FALSE(client.session.has_waiting_events());
+    }
 }
 
 TEST_CASE("RESET empties the rings and gives the QP a new epoch") {

@@ -98,7 +98,10 @@ struct Rig {
     Rig()
         : page(ipc::make_region("test", sizeof(ipc::WorkerPage))), nic(nic_storage.emplace(nic_parts(tap))) {
         REQUIRE(worker.add_nic(nic));
-        ask(OpenSession{.nic = 0, .segment = &segment(), .doorbell = doorbell.get(), .event_socket = -1});
+        ask(OpenSession{.nic = 0,
+                        .segment = &segment(),
+                        .doorbell = doorbell.get(),
+                        .event_socket = events.daemon_end.get()});
         REQUIRE(std::holds_alternative<Done>(expect()));
         ask(AllocPd{});
         const std::uint32_t pd = std::get<PdMade>(expect()).pd;
@@ -215,6 +218,7 @@ struct Rig {
     ipc::SharedRegion cq_memory = ipc::make_region("test", ipc::cq_layout(16).bytes);
     ipc::SharedRegion qp_memory = ipc::make_region("test", ipc::qp_layout(caps).bytes);
     ipc::UniqueFd doorbell = ipc::make_doorbell();
+    ipc::SocketPair events = ipc::make_event_sockets();
     QpMade qp;
     std::uint32_t last_request = 0;
 };
