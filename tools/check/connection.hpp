@@ -59,9 +59,12 @@ struct Connection {
 
     MessageLog log;
     bool requested = false;  // a request was seen
-    Place base = 0;          // the lowest one seen
-    Place position = 0;      // what the requester sends next if nothing happens
-    Place top = 0;           // behind the highest one sent
+    Place base = 0;          // the first one seen
+    // What was sent below is not fully known: the trace began in the middle of it.
+    Place judged_from = 0;
+    bool began_in_the_middle = false;
+    Place position = 0;  // what the requester sends next if nothing happens
+    Place top = 0;       // behind the highest one sent
     Place highest_intact = 0;
     Place covered = 0;                      // behind what answers acknowledged
     bool answered = false;                  // an answer was seen that fits
@@ -76,6 +79,8 @@ struct Connection {
     std::uint64_t gap_frame = 0;  // first request seen behind the gap that is open at the tap; 0: none
     std::chrono::nanoseconds gap_time{};
 
+    // Once all that was sent is acknowledged, nothing of before the trace is on its way.
+    void settle();
     void find(Rule rule, std::vector<std::uint64_t> frames, std::string text);
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 // Requests this far from what is outstanding belong to another connection.
 constexpr Place ahead_max = 1 << 16;
-constexpr Place behind_max = 1 << 16;
+constexpr std::int32_t behind_max = 1 << 16;
 
 class Case {
  public:
@@ -31,6 +31,8 @@ class Case {
         connection_.mtu = mtu->bytes();
         report_.mtu = mtu->bytes();
     }
+
+    void begin_in_the_middle() { connection_.began_in_the_middle = true; }
 
     void see(const Sighting& frame) {
         if (report_.first_frame == 0) report_.first_frame = frame.number;
@@ -162,7 +164,25 @@ class Judge {
         if (!stream_.frames.empty()) report.service = stream_.frames[first].info->service;
         case_ = std::make_unique<Case>(options_, std::move(report));
         case_->set_mtu(options_.mtu ? options_.mtu : infer_mtu(std::span(stream_.frames).subspan(first)));
+        if (first == 0 && begins_in_the_middle()) case_->begin_in_the_middle();
         opened_at_ = stream_.frames.empty() ? 0 : stream_.frames[first].order;
+    }
+
+    // Signs of packets that were sent before the trace: answers before any request, the rest of a message, a
+    // resend of what was not seen.
+    bool begins_in_the_middle() const {
+        const Sighting* first = nullptr;
+        for (const Sighting& frame : stream_.frames) {
+            if (!frame.intact) continue;
+            if (first == nullptr) {
+                if (!frame.info->is_request || !frame.info->starts_message()) return true;
+                first = &frame;
+            } else if (frame.info->is_request) {
+                const std::int32_t steps = protocol::Psn::distance(first->psn, frame.psn);
+                if (steps < 0 && steps > -behind_max) return true;
+            }
+        }
+        return false;
     }
 
     const Stream& stream_;

@@ -31,7 +31,8 @@ bool Sent::has_data_answer() const {
 
 Sent& MessageLog::at(Place place, const Sighting& sighting, Place end) {
     const auto [found, is_new] = sent_.try_emplace(place);
-    if (is_new) {
+    // What a damaged packet said does not count.
+    if (is_new || (found->second.transmissions == 0 && sighting.intact)) {
         found->second.first = sighting;
         found->second.end = end;
     }

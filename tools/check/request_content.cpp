@@ -23,7 +23,7 @@ bool same_request(const Sighting& a, const Sighting& b) {
 }  // namespace
 
 void RequestContent::see(const Sighting& request, Place place, Place end) {
-    if (const Sent* sent = c_.log.find(place)) {
+    if (const Sent* sent = c_.log.find(place); sent != nullptr && sent->transmissions != 0) {
         see_again(request, place, *sent);
         return;
     }
@@ -36,7 +36,8 @@ void RequestContent::see(const Sighting& request, Place place, Place end) {
     check_reth(request, place);
     if (request.info->ends_message()) {
         ++c_.report.counters.messages;
-        c_.log.complete_message(place);
+        // What was delivered before the trace is in the MSNs already.
+        if (place >= c_.log.delivered()) c_.log.complete_message(place);
         if (moves_payload(request) && !request.ack_request) {
             c_.find(Rule::ack_request_missing, {request.number},
                     fmt::format("{} ends a message without AckReq", psn_text(place)));
@@ -54,7 +55,7 @@ void RequestContent::see_again(const Sighting& request, Place place, const Sent&
 
 // A READ from the gap (5.9.7): what came before it is neither asked for again nor left out.
 void RequestContent::see_reread(const Sighting& request, Place place, Place start, const Sent& read) {
-    if (!c_.mtu_known) return;
+    if (!c_.mtu_known || start < c_.judged_from) return;
     const std::uint64_t come = static_cast<std::uint64_t>(place - start) * c_.mtu;
     const protocol::Reth& whole = read.first.reth;
     if (request.info != read.first.info) {
@@ -66,6 +67,7 @@ void RequestContent::see_reread(const Sighting& request, Place place, Place star
                             psn_text(place), request.reth.va, request.reth.dma_length, whole.va + come,
                             whole.dma_length - come));
     }
+    if (!c_.answered) return;  // the trace may hold one direction only
     // Whatever the tap, the requester got no response that was not seen.
     const auto progress = c_.reads.find(start);
     const Place missing = progress == c_.reads.end() ? start : progress->second.first_missing;
@@ -78,7 +80,7 @@ void RequestContent::see_reread(const Sighting& request, Place place, Place star
 
 void RequestContent::check_order(const Sighting& request, Place place) {
     const Sent* before = c_.log.before(place);
-    if (before == nullptr) return;
+    if (before == nullptr || before->transmissions == 0) return;
     const protocol::OpcodeInfo& was = *before->first.info;
     const protocol::OpcodeInfo& is = *request.info;
     const bool right = continues(was.position) ? !is.starts_message() && is.operation == was.operation &&
@@ -112,7 +114,10 @@ void RequestContent::check_reth(const Sighting& request, Place place) {
     const Sighting* first = &request;
     for (Place at = place; !first->info->starts_message(); --at) {
         const Sent* before = c_.log.before(at);
-        if (before == nullptr || before->first.info->operation != Operation::rdma_write) return;
+        if (before == nullptr || before->transmissions == 0 ||
+            before->first.info->operation != Operation::rdma_write) {
+            return;
+        }
         first = &before->first;
         if (first->info->ends_message() && !first->info->starts_message()) return;  // another message's end
         sum += first->payload_bytes;
@@ -125,7 +130,7 @@ void RequestContent::check_reth(const Sighting& request, Place place) {
 
 void RequestContent::see_outstanding(const Sighting& request, Place place) {
     const Sent* sent = c_.log.find(place);
-    if (sent == nullptr || sent->resumes || !sent->has_data_answer()) return;
+    if (place < c_.judged_from || sent == nullptr || sent->resumes || !sent->has_data_answer()) return;
     c_.unanswered.insert(place);
     const auto limit = c_.options.max_rd_atomic;
     if (limit && c_.unanswered.size() > *limit) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "tools/check/mtu.hpp"
 
@@ -35,9 +36,9 @@ void RequesterRules::see(const Sighting& request, Place place) {
     if (place < c_.position && !backward(request, place)) complain(request, place);
     if (c_.fatal) after_fatal_nak(request, place);
 
-    c_.base = std::min(c_.base, place);
-    const Place end = place + psns_of(request, c_.mtu);
-    const bool is_new = c_.log.find(place) == nullptr;
+    const Place end = place + (request.intact ? psns_of(request, c_.mtu) : 1);
+    const Sent* sent = c_.log.find(place);
+    const bool is_new = sent == nullptr || sent->transmissions == 0;
     if (request.intact) content_.see(request, place, end);
     record(request, place, end);
     c_.position = end;
@@ -51,6 +52,7 @@ void RequesterRules::see(const Sighting& request, Place place) {
 void RequesterRules::begin(Place place) {
     c_.requested = true;
     c_.base = c_.position = c_.top = c_.covered = c_.highest_intact = place;
+    c_.judged_from = c_.began_in_the_middle ? std::numeric_limits<Place>::max() : place;
     c_.log.start_at(place);
 }
 
@@ -105,6 +107,7 @@ RequesterRules::Reason RequesterRules::reason_for(const Sighting& request, Place
 // The resend began below: its first packets were lost before the tap, or were acknowledged before they could
 // be sent again.
 RequesterRules::Reason RequesterRules::reason_from_below(const Sighting& request, Place place) {
+    if (place <= c_.base || early_rnr_nak(place, request.time) != nullptr) return Reason::none;
     const bool covered = c_.covered >= place;
     if (!covered && c_.options.requests_complete()) return Reason::none;
     const auto below = std::find_if(c_.naks.rbegin(), c_.naks.rend(), [&](const SeenNak& nak) {

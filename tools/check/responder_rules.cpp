@@ -19,6 +19,7 @@ bool ResponderRules::belongs(const Sighting& answer, Place place) {
     const bool positive = Syndrome(answer.aeth.syndrome).kind() == Syndrome::Kind::ack;
     if (answer.info->operation != Operation::acknowledge || !positive) return false;
     c_.top = place + 1;
+    c_.judged_from = std::max(c_.judged_from, c_.top);
     c_.log.force_delivered(c_.top);
     return true;
 }
@@ -44,6 +45,7 @@ void ResponderRules::see(const Sighting& answer, Place place) {
         refuse(answer, place);
     }
     c_.answered = true;
+    c_.settle();
 }
 
 bool ResponderRules::is_copy(const Sighting& answer, Place place) {
@@ -187,6 +189,11 @@ void ResponderRules::fatal_nak(const Sighting& answer, Place place) {
 }
 
 void ResponderRules::data(const Sighting& answer, Place place) {
+    if (place < c_.judged_from) {
+        c_.covered = std::max(c_.covered, std::min(place + 1, c_.top));
+        c_.highest_response = std::max(c_.highest_response.value_or(place), place);
+        return;
+    }
     const auto request = data_.request_of(answer, place);
     if (!request) return;
     check_delivered(answer, *request + 1);
@@ -241,6 +248,7 @@ bool ResponderRules::went_backwards(const Sighting& answer, Place behind) {
 
 // Messages completed lie between those that the answer covers and those that may have arrived.
 void ResponderRules::check_msn(const Sighting& answer, Place behind) {
+    if (behind <= c_.judged_from) return;
     const Psn msn(answer.aeth.msn.value());
     const std::uint32_t least = c_.log.messages_before(behind);
     const std::uint32_t most = std::max(least, c_.log.messages_before(c_.log.delivered()));

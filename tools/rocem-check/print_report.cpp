@@ -17,11 +17,15 @@ std::string qpn_text(const std::optional<protocol::Qpn>& qpn) {
     return qpn ? fmt::format(" qp {:#x}", qpn->value()) : std::string();
 }
 
+std::string address_text(const protocol::Gid& gid) {
+    return gid.is_ipv4_mapped() ? gid.as_ipv4().to_string() : gid.as_ipv6().to_string();
+}
+
 std::string head_line(const ConnectionReport& connection) {
     const std::string mtu = connection.mtu ? fmt::format(", MTU {}", *connection.mtu) : std::string();
     return fmt::format("{} {}{} > {}{}, frames {} to {}{}", protocol::service_name(connection.service),
-                       connection.requester.to_string(), qpn_text(connection.requester_qpn),
-                       connection.responder.to_string(), qpn_text(connection.responder_qpn),
+                       address_text(connection.requester), qpn_text(connection.requester_qpn),
+                       address_text(connection.responder), qpn_text(connection.responder_qpn),
                        connection.first_frame, connection.last_frame, mtu);
 }
 
