@@ -6,10 +6,15 @@ import zlib
 _MAGICS = {0xA1B2C3D4: ">", 0xD4C3B2A1: "<", 0xA1B23C4D: ">", 0x4D3CB2A1: "<"}
 
 
+def byte_order(data):
+    """Of a classic pcap file, for struct."""
+    return _MAGICS[struct.unpack(">I", data[:4])[0]]
+
+
 def frames(path):
     """Yields the captured bytes of each frame."""
     data = open(path, "rb").read()
-    order = _MAGICS[struct.unpack(">I", data[:4])[0]]
+    order = byte_order(data)
     at = 24
     while at + 16 <= len(data):
         captured = struct.unpack(order + "I", data[at + 8:at + 12])[0]

@@ -365,16 +365,14 @@ def test_a_channel_that_nobody_reads_loses_no_cq(stage):
         client = Attached(daemon)
         channel, events = client.session.create_channel()
         cqs = [client.session.create_cq(64, channel) for _ in range(2)]
-        arms = []
         # What create_cq remembered is of the second one.
         memory, at = client.session.cq_memory, client.session.cq_offset
         qp = client.session.create_qp(client.pd, cqs[1])
         client.session.to_init(qp)
         client.session.modify(qp, 0, raw.ERR)
         rounds = 0
-        missed = raw.RECV_DIRTY + raw.DIRTY_BITMAP_BYTES + 64
-        bit = 1 << cqs[1]
-        while not client.session.shared.double_word(missed).value & bit:
+        missed = client.session.shared.double_word(raw.RECV_DIRTY + raw.DIRTY_BITMAP_BYTES + 64)
+        while not missed.value & 1 << cqs[1]:
             memory.word(at + 128).value = 2  # ROCEM_ABI_ARM_ANY
             client.session.post(qp.recv, raw.recv_wqe())
             rounds += 1
@@ -397,10 +395,6 @@ def test_a_channel_that_nobody_reads_loses_no_cq(stage):
     stage(attack)
 
 
-def drain_once(session, qp):
-    session.modify(qp, raw.EN_SQD_ASYNC_NOTIFY, raw.SQD, notify=1)
-
-
 def test_async_events_that_nobody_reads_wait_and_are_not_lost(stage):
     """Each round trip to SQD is one SQ_DRAINED; what the socket cannot hold waits in the daemon."""
     def attack(daemon):
@@ -408,9 +402,9 @@ def test_async_events_that_nobody_reads_wait_and_are_not_lost(stage):
         last = client.session.create_qp(client.pd, client.cq)
         client.session.to_rts(last)
         for _ in range(600):
-            drain_once(client.session, client.qp)
+            client.session.modify(client.qp, raw.EN_SQD_ASYNC_NOTIFY, raw.SQD, notify=1)
             client.session.modify(client.qp, 0, raw.RTS)
-        drain_once(client.session, last)
+        client.session.modify(last, raw.EN_SQD_ASYNC_NOTIFY, raw.SQD, notify=1)
         told = []
         while not told or told[-1][1] != last.slot:
             kind, slot, _, _ = struct.unpack("<IIII", client.session.events.recv(16))
