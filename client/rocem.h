@@ -417,7 +417,8 @@ struct rocem_async_event {
 };
 
 /* Waits for an event, unless async_fd says O_NONBLOCK (then EAGAIN). EINTR: a signal came. EIO: the daemon is
- * gone and DEVICE_FATAL has been told. */
+ * gone and DEVICE_FATAL has been told. An event that is not read waits for as long as its object lives and is
+ * not RESET; when more wait than a socket holds, one may stand for several of its type and object. */
 int rocem_get_async_event(struct rocem_context* context, struct rocem_async_event* event);
 /* Must follow each event, before its object is destroyed. */
 void rocem_ack_async_event(const struct rocem_async_event* event);
