@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -78,9 +79,15 @@ struct Connection {
     std::uint64_t ack_requests = 0;       // requests with AckReq that no ACK was counted for
     std::uint64_t gap_frame = 0;  // first request seen behind the gap that is open at the tap; 0: none
     std::chrono::nanoseconds gap_time{};
+    std::size_t repaired_gaps = 0;  // at the front of the report's
 
     // Once all that was sent is acknowledged, nothing of before the trace is on its way.
     void settle();
+    // Everything before the place is acknowledged: gaps below are repaired.
+    void cover(Place behind);
+    // The gaps from the oldest open one on.
+    std::span<Gap> open_gaps();
+    void remember(const SeenNak& nak);
     void find(Rule rule, std::vector<std::uint64_t> frames, std::string text);
 };
 

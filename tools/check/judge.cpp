@@ -101,13 +101,15 @@ class Case {
         }
         // A requester that gave up, or was refused, leaves things open rightly.
         if (!connection_.options.ended || connection_.fatal || requester_.gave_up_or_waits()) return;
+        bool open = false;
         for (const Gap& gap : report_.gaps) {
             if (gap.repaired) continue;
+            open = true;
             connection_.find(
                 Rule::never_repaired, {gap.nak_frame.value_or(gap.seen_frame.value_or(0))},
                 "the gap at " + psn_text(place_of(gap.psn, connection_.top)) + " is open at the end");
         }
-        if (connection_.answered && connection_.covered < connection_.top && report_.gaps.empty()) {
+        if (connection_.answered && connection_.covered < connection_.top && !open) {
             connection_.find(Rule::never_repaired, {report_.last_frame},
                              psn_text(connection_.covered) + " is unacknowledged at the end");
         }

@@ -187,8 +187,12 @@ void RequesterRules::count(Reason reason, const Sighting& request, Place place) 
             break;
     }
     timeouts_in_a_row_ = 0;
-    for (Gap& gap : c_.report.gaps) {
-        if (reason != Reason::nak || gap.resend_frame || place_of(gap.psn, place) != place) continue;
+    if (reason == Reason::nak) mark_resent(request, place);
+}
+
+void RequesterRules::mark_resent(const Sighting& request, Place place) {
+    for (Gap& gap : c_.open_gaps()) {
+        if (gap.repaired || place_of(gap.psn, place) != place) continue;
         gap.resend_frame = request.number;
         gap.repaired = true;
         const auto nak = std::find_if(c_.naks.begin(), c_.naks.end(), [&](const SeenNak& seen) {

@@ -33,6 +33,7 @@ class RequesterRules {
     bool timed_out(Place place, std::chrono::nanoseconds now) const;
     bool may_be_oldest_unacked(Place place) const;
     void count(Reason reason, const Sighting& request, Place place);
+    void mark_resent(const Sighting& request, Place place);
     void count_timeout(const Sighting& request, Place place);
     void complain(const Sighting& request, Place place);
     void after_fatal_nak(const Sighting& request, Place place);

@@ -107,7 +107,7 @@ void ResponderRules::sequence_nak(const Sighting& answer, Place place) {
     }
     const std::uint32_t copies = c_.options.duplication ? 2 : 1;
     const SeenNak nak{place, false, answer.time, {}, answer.number, copies};
-    c_.naks.push_back(nak);
+    c_.remember(nak);
     last_sequence_nak_ = nak;
 }
 
@@ -174,7 +174,7 @@ void ResponderRules::rnr_nak(const Sighting& answer, Place place) {
     const SeenNak nak{place,         true,
                       answer.time,   protocol::rnr_timer(Syndrome(answer.aeth.syndrome).code()),
                       answer.number, copies};
-    c_.naks.push_back(nak);
+    c_.remember(nak);
     last_rnr_nak_ = nak;
 }
 
@@ -190,7 +190,7 @@ void ResponderRules::fatal_nak(const Sighting& answer, Place place) {
 
 void ResponderRules::data(const Sighting& answer, Place place) {
     if (place < c_.judged_from) {
-        c_.covered = std::max(c_.covered, std::min(place + 1, c_.top));
+        c_.cover(std::min(place + 1, c_.top));
         c_.highest_response = std::max(c_.highest_response.value_or(place), place);
         return;
     }
@@ -202,18 +202,13 @@ void ResponderRules::data(const Sighting& answer, Place place) {
     // All before a READ is covered by its first response, the READ by its last.
     const Place behind = last ? place + 1 : *request;
     if (!least_expected_ || behind > least_expected_->place) least_expected_ = {behind, answer.number};
-    c_.covered = std::max(c_.covered, place + 1);
+    c_.cover(place + 1);
     c_.highest_response = std::max(c_.highest_response.value_or(place), place);
 }
 
 void ResponderRules::cover(const Sighting& answer, Place behind) {
     if (!least_expected_ || behind > least_expected_->place) least_expected_ = {behind, answer.number};
-    c_.covered = std::max(c_.covered, behind);
-    std::erase_if(c_.naks,
-                  [this](const SeenNak& nak) { return nak.place < c_.covered && nak.explains == 0; });
-    for (Gap& gap : c_.report.gaps) {
-        if (!gap.repaired && place_of(gap.psn, behind) < behind) gap.repaired = true;
-    }
+    c_.cover(behind);
 }
 
 // Something before `behind` was never seen, or not again after its NAK: it cannot have arrived.
@@ -227,7 +222,7 @@ void ResponderRules::check_delivered(const Sighting& answer, Place behind) {
         return;
     }
     if (c_.options.reordering) return;
-    for (Gap& gap : c_.report.gaps) {
+    for (Gap& gap : c_.open_gaps()) {
         const Place lost = place_of(gap.psn, behind);
         if (gap.repaired || lost >= behind || !gap.nak_frame || !gap.seen_frame) continue;
         const Sent* sent = c_.log.last_sent(lost);
