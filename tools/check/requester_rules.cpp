@@ -119,7 +119,7 @@ RequesterRules::Reason RequesterRules::reason_from_below(const Sighting& request
         --below->explains;
         return reason;
     }
-    if (is_implied(place - 1)) return reason;
+    if (is_implied(place - 1) || (covered && was_implied_below(request, place))) return reason;
     // The oldest one that the requester must hold for unacknowledged, if it got every answer that was seen.
     const Place oldest = covered ? place - 1 : std::min(c_.covered, place);
     return timed_out(oldest, request.time) ? reason : Reason::none;
@@ -154,6 +154,19 @@ bool RequesterRules::is_implied(Place place) const {
     if (sent == nullptr || !sent->has_data_answer()) return false;
     return (c_.highest_response && *c_.highest_response > place) ||
            (c_.highest_acknowledge && *c_.highest_acknowledge >= place);
+}
+
+// The answer that passed a READ or an atomic rewound the requester to it; what came right behind covered it,
+// and the resend begins there. Both answers came within T of the request.
+bool RequesterRules::was_implied_below(const Sighting& request, Place place) const {
+    constexpr Place reach = 128;
+    const auto t = c_.options.ack_timeout;
+    const Sent* sent = c_.log.before(place);
+    for (Place at = place; sent != nullptr && place - at < reach; sent = c_.log.before(at)) {
+        if (sent->has_data_answer() && (!t || request.time - sent->last_time <= *t)) return true;
+        at = place_of(sent->first.psn, at);
+    }
+    return false;
 }
 
 bool RequesterRules::timed_out(Place place, std::chrono::nanoseconds now) const {

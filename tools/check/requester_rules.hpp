@@ -30,6 +30,7 @@ class RequesterRules {
     SeenNak* nak_at(Place place, std::chrono::nanoseconds now);
     const SeenNak* early_rnr_nak(Place place, std::chrono::nanoseconds now) const;
     bool is_implied(Place place) const;
+    bool was_implied_below(const Sighting& request, Place place) const;
     bool timed_out(Place place, std::chrono::nanoseconds now) const;
     bool may_be_oldest_unacked(Place place) const;
     void count(Reason reason, const Sighting& request, Place place);
