@@ -44,7 +44,7 @@ class Case {
         } else if (frame.intact) {
             const Place place = place_of(frame.psn, connection_.top);
             if (!responder_.belongs(frame, place)) {
-                ++report_.counters.answers;
+                responder_.see_stranger(frame, place);
                 return;
             }
             responder_.see(frame, place);

@@ -107,7 +107,7 @@ RequesterRules::Reason RequesterRules::reason_for(const Sighting& request, Place
 // The resend began below: its first packets were lost before the tap, or were acknowledged before they could
 // be sent again.
 RequesterRules::Reason RequesterRules::reason_from_below(const Sighting& request, Place place) {
-    if (place <= c_.base || early_rnr_nak(place, request.time) != nullptr) return Reason::none;
+    if (early_rnr_nak(place, request.time) != nullptr) return Reason::none;
     const bool covered = c_.covered >= place;
     if (!covered && c_.options.requests_complete()) return Reason::none;
     const auto below = std::find_if(c_.naks.rbegin(), c_.naks.rend(), [&](const SeenNak& nak) {
@@ -122,7 +122,7 @@ RequesterRules::Reason RequesterRules::reason_from_below(const Sighting& request
     if (is_implied(place - 1) || (covered && was_implied_below(request, place))) return reason;
     // The oldest one that the requester must hold for unacknowledged, if it got every answer that was seen.
     const Place oldest = covered ? place - 1 : std::min(c_.covered, place);
-    return timed_out(oldest, request.time) ? reason : Reason::none;
+    return oldest >= c_.base && timed_out(oldest, request.time) ? reason : Reason::none;
 }
 
 SeenNak* RequesterRules::nak_at(Place place, std::chrono::nanoseconds now) {

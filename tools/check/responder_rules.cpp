@@ -24,6 +24,28 @@ bool ResponderRules::belongs(const Sighting& answer, Place place) {
     return true;
 }
 
+void ResponderRules::see_stranger(const Sighting& answer, Place place) {
+    ++c_.report.counters.answers;
+    const Syndrome syndrome(answer.aeth.syndrome);
+    if (!c_.requested || answer.info->operation != Operation::acknowledge ||
+        syndrome.kind() == Syndrome::Kind::ack) {
+        return;
+    }
+    c_.remember(nak_of(answer, place));
+}
+
+SeenNak ResponderRules::nak_of(const Sighting& answer, Place place) const {
+    const Syndrome syndrome(answer.aeth.syndrome);
+    SeenNak nak;
+    nak.place = place;
+    nak.rnr = syndrome.kind() == Syndrome::Kind::rnr_nak;
+    nak.time = answer.time;
+    if (nak.rnr) nak.wait = protocol::rnr_timer(syndrome.code());
+    nak.number = answer.number;
+    nak.explains = c_.options.duplication ? 2 : 1;
+    return nak;
+}
+
 void ResponderRules::see(const Sighting& answer, Place place) {
     ++c_.report.counters.answers;
     if (is_copy(answer, place)) {
@@ -105,8 +127,7 @@ void ResponderRules::sequence_nak(const Sighting& answer, Place place) {
         check_msn(answer, place);
         open_gap(answer, place);
     }
-    const std::uint32_t copies = c_.options.duplication ? 2 : 1;
-    const SeenNak nak{place, false, answer.time, {}, answer.number, copies};
+    const SeenNak nak = nak_of(answer, place);
     c_.remember(nak);
     last_sequence_nak_ = nak;
 }
@@ -171,9 +192,7 @@ void ResponderRules::rnr_nak(const Sighting& answer, Place place) {
                 fmt::format("RNR NAK number {} of {}, which was sent {} times", rnr_naks_of_place_,
                             psn_text(place), sent->transmissions));
     }
-    const SeenNak nak{place,         true,
-                      answer.time,   protocol::rnr_timer(Syndrome(answer.aeth.syndrome).code()),
-                      answer.number, copies};
+    const SeenNak nak = nak_of(answer, place);
     c_.remember(nak);
     last_rnr_nak_ = nak;
 }

@@ -18,8 +18,11 @@ class ResponderRules {
     void see(const Sighting& answer, Place place);
     // Whether it belongs: answers to what was sent before the trace are not judged.
     bool belongs(const Sighting& answer, Place place);
+    // One that does not may still be why the requester goes back.
+    void see_stranger(const Sighting& answer, Place place);
 
  private:
+    SeenNak nak_of(const Sighting& answer, Place place) const;
     bool is_copy(const Sighting& answer, Place place);
     void acknowledge(const Sighting& answer, Place place);
     void refuse(const Sighting& answer, Place place);
