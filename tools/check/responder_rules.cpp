@@ -244,8 +244,10 @@ void ResponderRules::check_delivered(const Sighting& answer, Place behind) {
     for (Gap& gap : c_.open_gaps()) {
         const Place lost = place_of(gap.psn, behind);
         if (gap.repaired || lost >= behind || !gap.nak_frame || !gap.seen_frame) continue;
+        // Was it on its way when the NAK was sent? Not if nothing from behind it was sent before.
         const Sent* sent = c_.log.last_sent(lost);
-        if (sent == nullptr || sent->last_number > *gap.seen_frame) continue;
+        const Sent* behind_it = c_.log.after(lost);
+        if (sent == nullptr || behind_it == nullptr || sent->last_order > behind_it->first.order) continue;
         gap.repaired = true;
         c_.find(Rule::gap_acknowledged, {answer.number, *gap.nak_frame},
                 fmt::format("answers beyond {}, which had a NAK and was not sent again", psn_text(lost)));
