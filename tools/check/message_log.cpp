@@ -31,6 +31,7 @@ bool Sent::has_data_answer() const {
 
 Sent& MessageLog::at(Place place, const Sighting& sighting, Place end) {
     const auto [found, is_new] = sent_.try_emplace(place);
+    if (is_new) found->second.first_order = sighting.order;
     // What a damaged packet said does not count.
     if (is_new || (found->second.transmissions == 0 && sighting.intact)) {
         found->second.first = sighting;

@@ -19,9 +19,10 @@ protocol::Psn psn_at(Place place);
 Place place_of(protocol::Psn psn, Place near);
 
 struct Sent {
-    Sighting first;                // as it was sent first
-    Place end = 0;                 // behind its last PSN
-    std::optional<Place> resumes;  // a READ from the gap: where the READ began
+    Sighting first;                 // as it was sent first, intact if it ever was
+    std::uint64_t first_order = 0;  // of its first transmission, intact or not
+    Place end = 0;                  // behind its last PSN
+    std::optional<Place> resumes;   // a READ from the gap: where the READ began
     std::chrono::nanoseconds last_time{};
     std::uint64_t last_number = 0;
     std::uint64_t last_order = 0;
