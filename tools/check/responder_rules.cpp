@@ -247,7 +247,8 @@ void ResponderRules::check_delivered(const Sighting& answer, Place behind) {
         // Was it on its way when the NAK was sent? Not if nothing from behind it was sent before.
         const Sent* sent = c_.log.last_sent(lost);
         const Sent* behind_it = c_.log.after(lost);
-        if (sent == nullptr || behind_it == nullptr || sent->last_order > behind_it->first_order) continue;
+        if (sent == nullptr || behind_it == nullptr) continue;
+        if (sent->last_order > behind_it->first_order || sent->last_number > *gap.seen_frame) continue;
         gap.repaired = true;
         c_.find(Rule::gap_acknowledged, {answer.number, *gap.nak_frame},
                 fmt::format("answers beyond {}, which had a NAK and was not sent again", psn_text(lost)));
